@@ -1,30 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-#   make try      one row on arm64, in minutes: the first thing to run
-#   make try-um   tests and real times of one topic, without an emulator: on x86-64 (docs/dev/um.md)
-#   make demo     from nothing to the tables and the picture (build/demo/), on arm64
+#   make try      one benchmark on arm64, in minutes: the first thing to run
+#   make try-um   tests and times of one topic on x86-64, without an emulator (docs/dev/um.md)
+#   make demo     tables and a page in build/demo/, from scratch, on arm64
 #   make check    lint and unit tests on fakes, without the slow ones: no kernel, two minutes
-#   make test     guest tests of 7.3 without an emulator, where the host can; lint and all unit
-#                 tests; then kernels: the fuzzer's corpus, compared, checks of the series, guest
-#                 tests, a kernel with some seeded bugs and debugging options, also on two CPUs,
-#                 the corpus, judged; checks and guest tests of 7.3, too. No stock kernel
+#   make test     guest tests of 7.3 without an emulator, on x86-64; lint and all unit tests; the
+#                 fuzzer's corpus, compared and with the oracle; checks of both series; guest
+#                 tests of both; some seeded bugs with debugging options, also on two CPUs
 #   make test-um  guest tests without an emulator: on x86-64 (docs/dev/um.md)
-#   make check-topics  tries topics alone that have changed since they passed; a part of make test
-#   make programs programs that others wrote, in Debian's userland (docs/dev/programs.md): hours
+#   make check-topics  tests topics alone that changed since they last passed; part of make test
+#   make programs stress-ng, Redis and others in Debian's userland: hours (docs/dev/programs.md)
 #   make lint     style, types and static analysis: Python, shell, C
-#   make lock     write requirements/*.txt anew from requirements/*.in (needs uv)
+#   make lock     update requirements/*.txt from requirements/*.in (needs uv)
 #
-# kbuild's names are passed on: make demo O=/big/disk ARCH=arm64. BASE=7.3 takes another line of
-# kernels, SOURCE=DIR your tree.
+# kbuild's variables are passed on: make demo O=/big/disk ARCH=arm64. BASE=7.3 selects another
+# kernel line, SOURCE=DIR your tree.
 
 QUIRE := ./quire
 KBUILD_WORDS := $(foreach name,O ARCH CROSS_COMPILE,$(if $($(name)),$(name)=$($(name))))
 WORDS := $(KBUILD_WORDS) $(if $(SOURCE),--source $(SOURCE)) $(if $(BASE),--base $(BASE))
-# Two more kernels to build, one with debugging options and one with the fixes alone: one architecture
-# will do. The bugs are for the newest base.
+# These need two more kernels, one with debugging options and one with only the fixes, so they run on
+# one architecture. The seeded bugs are for the newest base.
 ONE_WORDS := $(WORDS) $(if $(ARCH),,ARCH=arm64)
 FEW_WORDS := $(ONE_WORDS) --config configs/debug.config
-# Folio sizes in KiB. Those between take the same paths; `quire test` and test-um run all.
+# Folio sizes in KiB. Sizes in between take the same paths; `quire test` and test-um run all.
 FEWER_SIZES := --size 4 --size 64 --size 2048
 SIZES := $(FEWER_SIZES) --size 16
 PROGRAMS := --program redis --program jemalloc --program gcc
@@ -35,13 +34,13 @@ try:
 	$(QUIRE) doctor --install ARCH=arm64
 	$(QUIRE) bench mremap --only mremap --size 64 ARCH=arm64 $(filter O=%,$(WORDS))
 
-# Both kernels run as programs of this host. The topic alone: other cases need those of `fixes`.
+# Both kernels run as processes of this host. Other cases need patches of `fixes`.
 try-um:
 	$(QUIRE) doctor --install ARCH=um
 	$(QUIRE) test 'lazyfree.held*-64k' --only lazyfree ARCH=um $(filter O=%,$(WORDS))
 	$(QUIRE) time run lazyfree-redirtied-size=2048 --only lazyfree --runs 3 ARCH=um $(filter O=%,$(WORDS))
 
-# Two kernels: four take two CPUs more than twenty minutes. ./quire demo takes both architectures.
+# Two kernels: four take more than twenty minutes on two CPUs. ./quire demo runs both architectures.
 demo:
 	$(QUIRE) demo $(ONE_WORDS)
 
@@ -63,18 +62,18 @@ test:
 	$(if $(SOURCE)$(BASE),,$(QUIRE) test $(SIZES) --base 7.3 $(WORDS))
 	$(if $(SOURCE),,$(MAKE) check-topics)
 
-# A fault of generic code shows here in minutes, before an emulator boots. One CPU runs a half.
+# Bugs in generic code show here in minutes, before an emulator boots. Each CPU runs a half.
 test-um:
 	$(MAKE) -j2 --output-sync=target test-um-1 test-um-2
 
 test-um-%:
 	$(QUIRE) test ARCH=um --shard $*/2 $(filter-out ARCH=% CROSS_COMPILE=%,$(WORDS))
 
-# `make test` runs these beside each other: for long stretches, each keeps one CPU busy.
+# `make test` runs these in parallel, because each keeps only one CPU busy for long stretches.
 unit-all: dev
 	$(PYTHON_TOOL) pytest -n auto -m "not kernel"
 
-# Many unit tests wait for what they have started.
+# Many unit tests wait for child processes, so they run in parallel with the build.
 patched: dev
 	$(QUIRE) build --patched $(WORDS)
 
@@ -99,8 +98,8 @@ programs-%:
 	$(QUIRE) bench $(PROGRAMS) --repeat 7 --base $* ARCH=um $(filter O=%,$(WORDS))
 	$(QUIRE) bench $(PROGRAMS) --base $* $(KBUILD_WORDS)
 
-# Topics whose patches, or those that they need, have changed since they passed alone; the limit
-# leaves the rest to another run.
+# Topics whose patches, or the patches they need, changed since they last passed alone. The budget
+# leaves the rest to the next run.
 check-topics:
 	$(QUIRE) check --topics --changed --size 64 --budget 10 $(WORDS)
 	$(if $(SOURCE)$(BASE),,$(QUIRE) check --topics --changed --size 64 --budget 10 --base 7.3 $(WORDS))

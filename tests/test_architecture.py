@@ -23,10 +23,14 @@ def imported(path: Path) -> set[str]:
     """The parts of quire that a file imports."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("quire"):
+        modules: list[str] = []
+        if isinstance(node, ast.Import):
+            modules = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
             names = [f"quire.{alias.name}" for alias in node.names]
-            modules = [node.module] if node.module != "quire" else names
-            found |= {module.split(".")[1] for module in modules}
+            modules = names if node.module == "quire" else [node.module or ""]
+        words = (module.split(".") for module in modules)
+        found |= {rest[0] for top, *rest in words if top == "quire" and rest}
     return found - {part(path)}
 
 

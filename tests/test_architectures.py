@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, Quire, said
 
-from quire.check.architectures import compile as compiling
-from quire.check.architectures import configuration
-from quire.check.architectures.compile import selections
-from quire.check.architectures.workplace import WHOLE, Workplace
+from quire.check import compile as compiling
+from quire.check import configuration
+from quire.check.compile import selections
+from quire.check.workplace import WHOLE, Workplace
 from quire.host.cache import Cache
 from quire.host.errors import UserError
 from quire.source.patch import Patch

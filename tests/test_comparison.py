@@ -15,14 +15,14 @@ from quire.boot.counts import RegionCounts, SymbolCount
 from quire.boot.machine import Hardware
 from quire.boot.results import Region, Results
 from quire.host.errors import Difference, UserError
-from quire.measure import bench, comparison, posted, profile
+from quire.measure import bench, comparison, profile
 from quire.measure.bench import Sample
 from quire.measure.comparison import Comparison, References, compare
 from quire.measure.workloads import Benchmark, Catalogue
 from quire.report import table
 
 CATALOGUE = Catalogue.read(ROOT / "guest/workloads")
-POSTED = posted.read(ROOT / "lines/6.12/posted.toml")
+POSTED = comparison.read_posted(ROOT / "lines/6.12/posted.toml")
 
 
 def sample(insns: int, pages: int = 256, **symbols: int) -> Sample:
@@ -152,13 +152,15 @@ def test_the_catalogue_has_what_the_mission_names() -> None:
     assert len(benchmarks) == len(set(benchmarks)) == 186
     assert {c.size for c in benchmarks} == {None, 4, 16, 64, 256, 1024, 2048, 32}
     found = {
-        (c.label, c.size): p.text for c in benchmarks if (p := posted.find(POSTED, c, "arm64"))
+        (c.label, c.size): p.text
+        for c in benchmarks
+        if (p := comparison.find_posted(POSTED, c, "arm64"))
     }
     assert found["swapout zero", 64] == "2.15×"
     # The posting times a loop of which mremap() is a part.
     assert found["mremap-loop", 64] == "1.58×"
     assert ("mremap", 64) not in found
-    assert not posted.find(POSTED, benchmark("mremap-loop"), X86_64.name)
+    assert not comparison.find_posted(POSTED, benchmark("mremap-loop"), X86_64.name)
 
 
 def test_only_a_named_workload_has_its_further_sizes() -> None:

@@ -15,14 +15,14 @@ from rich.console import Console
 
 from quire.boot.counts import RegionCounts, SymbolCount
 from quire.boot.results import Region, Results
-from quire.measure import cost, locks, profile
+from quire.measure import cost, profile
 from quire.measure.bench import Sample
 from quire.measure.comparison import SYMBOLS, Comparison, References, compare
 from quire.measure.workloads import Catalogue
 from quire.report import table
 
 CATALOGUE = Catalogue.read(ROOT / "guest/workloads")
-LOCKS = locks.read(ROOT / "guest/workloads/locks.toml")
+LOCKS = cost.read_locks(ROOT / "guest/workloads/locks.toml")
 MMAP_LOCK, PTL = ("lock_mm_and_find_vma", "down_read_trylock"), "_raw_spin_lock"
 CALLS = Counter({MMAP_LOCK: 8, ("page_vma_mapped_walk", PTL): 4})
 

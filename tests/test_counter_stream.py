@@ -7,7 +7,7 @@ from collections import Counter
 
 from counter_bench import Bench, noted
 
-from quire.boot import counts, stops
+from quire.boot import counts
 from quire.boot.counts import SymbolCount
 
 
@@ -27,8 +27,8 @@ def test_the_stream_adds_up(bench: Bench, counted: list[str]) -> None:
     lines, stream = bench.stream(",detail=on")
     assert lines == counted
     regions = counts.parse("\n".join(counted))
-    found: dict[int, list[stops.Stop]] = {number: [] for number in regions}
-    for stop in stops.parse(stream):
+    found: dict[int, list[counts.Stop]] = {number: [] for number in regions}
+    for stop in counts.parse_stops(stream):
         found[stop.region].append(stop)
     for number, region in regions.items():
         ended = found[number]

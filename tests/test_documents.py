@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from conftest import ROOT
 
 from documents import records
 from quire.source import posting, series
+from quire.suites import expected, seeded
 
 DOCUMENTS = sorted(
     [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/README.md")],
@@ -110,6 +112,19 @@ def test_all_list_the_same_faults_as_private() -> None:
     named = re.findall(r"^\|.*\| fixes: ([^|]+) \| no, private \|$", stock, re.M)
     found = {re.sub(r" \((?:6\.12|7\.3)\)$", "", name) for row in named for name in row.split("; ")}
     assert found == {subject.partition(": ")[2] for some in known.values() for subject in some}
+
+
+@pytest.mark.parametrize("line", ["6.12", "7.3"])
+def test_tests_by_patch_name_patches_of_the_series(line: str) -> None:
+    """docs/results/cases.json and `fixed_by`; `scripts/record-cases` records what is missing."""
+    listed = series.read(ROOT / f"patches/linux-{line}.y/series")
+    patches = {patch.unnumbered for patch in listed.patches}
+    recorded = json.loads((ROOT / "docs/results/cases.json").read_text())[line]
+    bugs = {bug.name for bug in seeded.read(ROOT / f"lines/{line}/seeded")}
+    assert bugs <= recorded.keys()
+    assert {name for names in recorded.values() for name in names} <= patches
+    entries = expected.read(ROOT / f"lines/{line}/expected.toml")
+    assert {name for entry in entries for name in entry.fixed_by} <= patches
 
 
 @pytest.mark.parametrize("cover", COVERS, ids=lambda path: "/".join(path.parts[-3:-1]))

@@ -49,9 +49,9 @@ def test_every_row_of_a_table_is_one_of_the_demo() -> None:
     known = {f"{benchmark.label} {benchmark.size or ''}".strip() for benchmark in benchmarks}
     tables = Figures(ROOT).data["table"].values()
     wanted = {
-        entry[table["words"].index("row")].partition(": ")[0]
+        entry[table["words"].index("benchmark")].partition(": ")[0]
         for table in tables
-        if "row" in table["words"]
+        if "benchmark" in table["words"]
         for entry in table.get("rows", ())
     }
     assert wanted | set(dots.ROWS) <= known
@@ -77,7 +77,7 @@ def documents(tmp_path: Path) -> Path:
     line, text = figures.record(REPORT, "c0ffee", 0, {})
     (tmp_path / RESULTS / f"{line}.json").write_text(text)
     (tmp_path / TABLES).write_text(
-        '[table.one]\nwords = ["row"]\n'
+        '[table.one]\nwords = ["benchmark"]\n'
         'rows = [["swapout zero 64"], ["swapout zero 64: own"], ["mremap 4"]]\n'
         '[[quoted]]\nfile = "cover"\n'
         'text = "from {6.12 arm64 swapout zero 64 a} to {6.12 arm64 swapout zero 64 b}"\n'
@@ -183,7 +183,9 @@ def test_a_stale_figure_is_named_with_both_values(documents: Path) -> None:
 def test_rows_that_grew_from_line_to_line_are_listed(documents: Path) -> None:
     """More than 2 %; the series is bold where it is more than 0.5 % above the old line's stock."""
     tables = documents / TABLES
-    tables.write_text(f'{tables.read_text()}[table.two]\nwords = ["row"]\ngrowth = ["6.12", "7.3"]')
+    tables.write_text(
+        f'{tables.read_text()}[table.two]\nwords = ["benchmark"]\ngrowth = ["6.12", "7.3"]'
+    )
     was, file = Figures(documents), documents / RESULTS / "6.12.json"
     rows = {
         "grown 64": (100, 100, 110, 100.6),
@@ -325,11 +327,12 @@ def test_times_stand_beside_the_counts(documents: Path) -> None:
     text = """
 [table.times]
 columns = []
-words = ["line", "row", "counted, ratio", "kernel, ns", "kernel: is", "all, ratio", "mappings, ns"]
+words = ["line", "benchmark", "counted, ratio", "kernel, ns", "kernel", "all, ratio",
+	"mappings, ns"]
 timed = ["swapout*", "move"]
 [table.real]
 columns = []
-words = ["row"]
+words = ["benchmark"]
 real = true
 rows = [["swapout zero 64"], ["swapout zero 64: own"], ["move"]]
 """
@@ -347,10 +350,10 @@ rows = [["swapout zero 64"], ["swapout zero 64: own"], ["move"]]
     assert row_of == {"a": {"ns": 30.0}, "b": {"ns": 10.0}}
     assert Figures(documents).row("6.12", "um", "move") is None
     real = "| swapout zero 64 | 3× |\n| swapout zero 64: own | – |\n| move | – |\n"
-    assert Figures(documents).table("real") == f"| row | time, 6.12 |\n| --- | --: |\n{real}"
+    assert Figures(documents).table("real") == f"| benchmark | time (6.12) |\n| --- | --: |\n{real}"
     alike = {"swapout": (90.0, 80.0), "swapout:kernel": (30.0, 30.0)}
     times.record(results, timed(documents / "alike", alike), of)
-    assert "| swapout zero 64 | ? |" in Figures(documents).table("real")
+    assert "| swapout zero 64 | n.s. |" in Figures(documents).table("real")
     times.record(results, timed(documents / "one", both), of)
     # What another run lacks stays, unless another program timed it.
     times.record(results, timed(documents / "two", {"move": (1, 2), "other": (1, 1)}), of)
@@ -429,7 +432,7 @@ benchmarks = { zeroes = "swapout zero 64", "1" = "x" }
 """)
     ratio = figures._ratio(Figures(documents).row("6.12", "arm64", "swapout zero 64"))
     assert Figures(documents).table("front").splitlines() == [
-        "| topic | patches | instructions, 6.12 | time, 6.12 | risk |",
+        "| topic | patches | instructions, 6.12 | time (6.12) | risk |",
         "| --- | --- | --- | --- | --- |",
         f"| [`swapout`](docs/topics.md) | – | zeroes {ratio}, 1 – | – | high |",
     ]

@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 from conftest import ROOT, Quire, line_patch, make_tree, said, snapshot
 
-from quire.source import fit, line, moved, series
+from quire.source import fit, line, series
 from quire.source.version import parse
 
 FOLDER = "patches/linux-6.12.y"
@@ -231,4 +231,4 @@ def test_nothing_is_named(quire: Quire) -> None:
 
 def test_our_own_upstream_commits() -> None:
     for each in line.known(ROOT):
-        moved.read(each.moved)
+        fit.read_moved(each.file("moved"))

@@ -9,9 +9,8 @@ import pytest
 from conftest import ROOT
 from fuzz_records import newer, read, side, whole
 
-from quire.boot import machine, stops
-from quire.boot.counts import SymbolCount
-from quire.boot.stops import Stop
+from quire.boot import counts, machine
+from quire.boot.counts import Stop, SymbolCount
 from quire.fuzz.cost import allowed, growth, watch
 from quire.fuzz.cost.allowed import Allowance
 from quire.fuzz.cost.growth import INSNS, Growth, Regression
@@ -259,7 +258,7 @@ def test_the_stops_of_a_boot(tmp_path: Path) -> None:
     (tmp_path / machine.COUNTS).write_text(f"{head}error region 0 was started twice\n")
     with pytest.raises(GuestLost, match="could not count"):
         watch.take(tmp_path, [], False)
-    assert stops.read(tmp_path / machine.STOPS)
+    assert counts.read_stops(tmp_path / machine.STOPS)
     (tmp_path / machine.COUNTS).write_text(f"{head}error region 0 {watch.OPEN}\n")
     assert len(watch.take(tmp_path, [], False)) == 1
     with pytest.raises(GuestLost, match="could not count"):

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 from fuzz_records import Capture, Patch, side
 
-from quire.boot.counts import SymbolCount
-from quire.boot.stops import Stop
-from quire.fuzz import detect, report, runner
+from quire.boot.counts import Stop, SymbolCount
+from quire.fuzz import detect, runner, show
 from quire.fuzz.cost.allowed import Allowance
 from quire.fuzz.cost.costs import CostJudge
 from quire.fuzz.cost.growth import INSNS, Growth, Regression
@@ -255,16 +254,16 @@ def test_a_finding_is_written_and_reported(tmp_path: Path, capsys: Capture) -> N
     assert line.endswith("(walk +1600)")
     hunt = Hunt(sides(), [judge], tmp_path / "out")
     assert hunt.problems == [f"arm64: {where / 'program.fuzz'}: {found.fault.text}"]
-    report.show(hunt, as_json=False)
+    show.show(hunt, as_json=False)
     said = capsys.readouterr().out
     assert "no operation needed the entry: unused" in said
     assert "1 findings" in said
     assert "walk +" in said
-    report.show(hunt, as_json=True)
+    show.show(hunt, as_json=True)
     row = json.loads(capsys.readouterr().out)
     assert row["allowed"] == {"unused": 0}
     assert row["findings"][0]["operation"] == "move move"
-    report.show_costs(sides(), judge, {0: MOVES})
+    show.show_costs(sides(), judge, {0: MOVES})
     said = capsys.readouterr().out
     assert "+1600" in said
     assert "walk +1600" in said
@@ -289,8 +288,8 @@ def test_seeded_regressions_are_found_or_missed(tmp_path: Path, capsys: Capture)
     assert [result.missed for result in results] == [False, True, True]
     assert (tmp_path / f"out/dear/regression-{found.number}/program.fuzz").exists()
     assert "hidden: missed in 120 programs" in capsys.readouterr().err
-    report.show_bugs(a.kernel.arch, make(), results, as_json=True)
+    show.show_bugs(a.kernel.arch, make(), results, as_json=True)
     rows = json.loads(capsys.readouterr().out)["regressions"]
     assert [row["operations"] for row in rows] == [2, None, None]
-    report.show_bugs(a.kernel.arch, make(), results, as_json=False)
+    show.show_bugs(a.kernel.arch, make(), results, as_json=False)
     assert "missed" in capsys.readouterr().out

@@ -17,7 +17,7 @@ from known import ARM64
 from quire import cli
 from quire.boot import launch
 from quire.commands import fuzz as command
-from quire.fuzz import detect, hunt, programs, report, runner
+from quire.fuzz import detect, hunt, programs, runner, show
 from quire.fuzz.detect import Search
 from quire.fuzz.difference.differences import DifferenceJudge, Judgement
 from quire.fuzz.difference.excuses import Rule
@@ -55,7 +55,7 @@ def test_sides_that_agree(tmp_path: Path, capsys: Capture) -> None:
     one.run(Programs(30), 5, QUIET)
     assert one.judges[0].tally.programs == 30
     assert one.problems == []
-    report.show(one, as_json=False)
+    show.show(one, as_json=False)
     text = capsys.readouterr().out
     assert "arm64: 30 programs on stock and patched" in " ".join(text.split())
     assert "0 findings" in text
@@ -74,7 +74,7 @@ def test_a_difference_is_shrunk_and_written(tmp_path: Path, capsys: Capture) -> 
     ]
     log = (paths[0].parent / "b.log").read_text()
     assert log.startswith("# side b: patched quire_bug=lose\no 0 ok\n")
-    report.show(one, as_json=True)
+    show.show(one, as_json=True)
     printed = json.loads(capsys.readouterr().out)
     assert printed["sides"] == {"a": "stock", "b": "patched quire_bug=lose"}
     assert printed["findings"][0]["differences"] == first.fault.differences
@@ -100,7 +100,7 @@ def test_without_a_limit_all_programs_run(tmp_path: Path) -> None:
 def test_an_excuse_is_printed_with_its_reason(tmp_path: Path, capsys: Capture) -> None:
     one = made(tmp_path)
     one.judges[0].tally.excused[Rule.HELD] = 3
-    report.show(one, as_json=False)
+    show.show(one, as_json=False)
     text = " ".join(capsys.readouterr().out.split())
     assert f"excused in 3 programs: held ({applying()[Rule.HELD]})" in text
 
@@ -242,10 +242,10 @@ def test_bugs_are_found_missed_or_left_out(
     said = capsys.readouterr().err
     assert "hide: missed in 300 programs" in said
     assert "odd: not searched for: as before" in said
-    report.show_bugs(ARM64, searched.new_judge(), results, as_json=True)
+    show.show_bugs(ARM64, searched.new_judge(), results, as_json=True)
     rows = json.loads(capsys.readouterr().out)["bugs"]
     assert [row["operations"] for row in rows] == [1, None, None]
-    report.show_bugs(ARM64, searched.new_judge(), results, as_json=False)
+    show.show_bugs(ARM64, searched.new_judge(), results, as_json=False)
     assert "as before" in capsys.readouterr().out
 
 

@@ -10,7 +10,7 @@ import pytest
 from fuzz_records import Capture, Patch, read, side
 from known import ARM64
 
-from quire.fuzz import detect, report, runner
+from quire.fuzz import detect, runner, show
 from quire.fuzz.detect import Search
 from quire.fuzz.generate import generator
 from quire.fuzz.hunt import Hunt
@@ -95,7 +95,7 @@ def hunted(
 def test_a_kernel_that_keeps_its_promises(tmp_path: Path, capsys: Capture) -> None:
     hunt, _ = hunted(tmp_path, {0: SWAPPED, 1: READ})
     assert hunt.problems == []
-    report.show(hunt, as_json=False)
+    show.show(hunt, as_json=False)
     text = " ".join(capsys.readouterr().out.split())
     assert "arm64: 2 programs on stock" in text
     assert "0 findings" in text
@@ -116,11 +116,11 @@ def test_a_broken_promise_is_shrunk_written_and_counted(tmp_path: Path, capsys: 
     assert "source: Documentation/" in (where / "promises").read_text()
     assert (where / "record").read_text().startswith("# kernel: stock quire_bug=lose\no 0 ok\n")
     assert len(program.parse((where / "original.fuzz").read_text())) > len(READ)
-    report.show(hunt, as_json=True)
+    show.show(hunt, as_json=True)
     printed = json.loads(capsys.readouterr().out)
     assert printed["kinds"] == [["what is written stays", "reclaim", 3]]
     assert printed["findings"][0]["broken"][0]["source"].startswith("Documentation/")
-    report.show(hunt, as_json=False)
+    show.show(hunt, as_json=False)
     assert "×3" in capsys.readouterr().out
 
 
@@ -130,7 +130,7 @@ def test_what_a_program_is_known_to_break_is_no_finding(tmp_path: Path, capsys: 
     hunt, tally = hunted(tmp_path, given, "lose", known=known)
     assert hunt.judges[0].figures(hunt.targets)["known"] == 1
     assert [found.number for found in tally.findings] == [1]
-    report.show(hunt, as_json=False)
+    show.show(hunt, as_json=False)
     assert "1 broke what is known" in " ".join(capsys.readouterr().out.split())
 
 
@@ -151,7 +151,7 @@ def test_what_does_not_break_again_is_no_finding(
     assert tally.findings == []
     assert list(tally.unstable) == [0]
     assert (tmp_path / "out/unstable/0.fuzz").exists()
-    report.show(hunt, as_json=False)
+    show.show(hunt, as_json=False)
     assert "not again: program 0: what is written stays" in capsys.readouterr().out
 
 
@@ -174,8 +174,8 @@ def test_seeded_bugs_are_found_missed_or_left_out(
     assert results[0].finding
     assert results[0].programs == 1
     assert (tmp_path / "out/lose/broken-0/promises").exists()
-    report.show_bugs(ARM64, PromiseJudge.of(targets), results, as_json=True)
+    show.show_bugs(ARM64, PromiseJudge.of(targets), results, as_json=True)
     rows = json.loads(capsys.readouterr().out)["bugs"]
     assert [row["operations"] for row in rows] == [3, None, None]
-    report.show_bugs(ARM64, PromiseJudge.of(targets), results, as_json=False)
+    show.show_bugs(ARM64, PromiseJudge.of(targets), results, as_json=False)
     assert "as before" in capsys.readouterr().out

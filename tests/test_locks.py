@@ -9,10 +9,10 @@ from conftest import ROOT
 
 from quire.boot.counts import RegionCounts
 from quire.host.errors import UserError
-from quire.measure import locks
+from quire.measure import cost
 
 FILE = ROOT / "guest/workloads/locks.toml"
-LOCKS = locks.read(FILE)
+LOCKS = cost.read_locks(FILE)
 
 
 @pytest.mark.parametrize(
@@ -86,5 +86,5 @@ def test_a_file_that_cannot_be_used(tmp_path: Path, old: str, new: str, said: st
     broken = tmp_path / "locks.toml"
     broken.write_text(text.replace(old, new))
     with pytest.raises(UserError, match=said) as caught:
-        locks.read(broken)
+        cost.read_locks(broken)
     assert str(broken) in caught.value.where

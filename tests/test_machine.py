@@ -189,7 +189,7 @@ def test_a_row_with_a_thread_on_another_cpu(session: Session, built: Kernel) -> 
 def test_the_guest_names_the_page_tables(session: Session, built: Kernel, tmp_path: Path) -> None:
     """Moving a small page stores two words: one is cleared, one is set. It takes mmap_lock once."""
     from quire import lab  # noqa: PLC0415
-    from quire.boot import counts, stops  # noqa: PLC0415
+    from quire.boot import counts  # noqa: PLC0415
 
     setup = lab.setup(session, built)
     boot = Machine(
@@ -211,7 +211,7 @@ def test_the_guest_names_the_page_tables(session: Session, built: Kernel, tmp_pa
     # A line has eight words; each page's is cleared in one line and set in another.
     assert region.events["lines_written"] > 2 * outcome.regions[0].pages // 8
     assert region.locks["__do_sys_mremap", "down_write_killable"] == region.runs
-    ended = stops.read(tmp_path / machine.STOPS)
+    ended = counts.read_stops(tmp_path / machine.STOPS)
     assert len(ended) == region.runs
     assert all(stop.counts["move_page_tables"] == 1 for stop in ended)
     assert all(stop.symbols["move_page_tables"].calls == 1 for stop in ended)

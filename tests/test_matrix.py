@@ -56,10 +56,11 @@ def test_a_case_harms_a_kernel_without_its_fix() -> None:
     patches = (Patch("fixes/0003-mm-compare.patch", Path("/nowhere")),)
     stock = kernel()
     fixed = replace(stock.tree, series=Series(Path("series"), VersionRange(), patches))
-    case = Expected("stock", ("arm64",), ("fixes.low",), "why", harm_without="fixes/mm-compare")
+    fix = ("fixes/mm-compare",)
+    case = Expected("stock", ("arm64",), ("fixes.low",), "why", fixed_by=fix, harmful=True)
     assert case.harms(stock)
     assert not case.harms(replace(stock, tree=fixed))
-    assert not replace(case, harm_without="").harms(stock)
+    assert not replace(case, harmful=False).harms(stock)
 
 
 def statuses(found: Outcome) -> dict[str, str]:

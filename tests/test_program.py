@@ -14,7 +14,7 @@ from known import ARM64, X86_64
 from quire.arch import Architecture
 from quire.host.cache import Cache
 from quire.host.errors import UserError
-from quire.kernels import program
+from quire.kernels import user
 from quire.kernels.guest import Guest
 from quire.kernels.kernel import Toolchain
 from quire.measure import workloads
@@ -38,7 +38,7 @@ def add(tmp_path: Path, name: str, data: bytes) -> Guest:
     source = tmp_path / name
     source.write_bytes(data)
     plain = Guest(ARM64, initrd, "plain")
-    return program.added(Cache(tmp_path / "build"), plain, TOOLS, tmp_path, [source])
+    return user.added(Cache(tmp_path / "build"), plain, TOOLS, tmp_path, [source])
 
 
 def test_a_static_binary_is_taken_as_it_is(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from conftest import LOGS
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quire.boot import counts, results, stops
+from quire.boot import counts, results
 from quire.host.errors import GuestLost
 
 GOOD = """quire 1
@@ -127,7 +127,7 @@ STREAM = [
 
 
 def test_a_stream_has_a_stop_for_each_run() -> None:
-    first, second = stops.parse(STREAM)
+    first, second = counts.parse_stops(STREAM)
     assert (first.region, first.insns, first.user, first.kernel) == (3, 9, 2, 7)
     assert first.counts == {"tlbi_va": 1, "atomic": 2, "down_read": 4}
     assert first.symbols == {"walk": counts.SymbolCount(7, 2, {"atomic": 2})}
@@ -148,17 +148,17 @@ def test_a_stream_has_a_stop_for_each_run() -> None:
 )
 def test_a_stream_that_makes_no_sense(line: str) -> None:
     with pytest.raises(GuestLost, match="malformed line"):
-        list(stops.parse([*STREAM, line]))
+        list(counts.parse_stops([*STREAM, line]))
 
 
 def test_a_stream_does_not_begin_with_a_symbol() -> None:
     with pytest.raises(GuestLost, match="malformed line"):
-        list(stops.parse(STREAM[1:]))
+        list(counts.parse_stops(STREAM[1:]))
 
 
 def test_no_stream(tmp_path: Path) -> None:
     with pytest.raises(GuestLost, match="left no stream"):
-        stops.read(tmp_path / "stops.txt")
+        counts.read_stops(tmp_path / "stops.txt")
 
 
 @pytest.mark.parametrize(

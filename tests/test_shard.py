@@ -14,15 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from known import bug
 
-from quire.host import shard
+from quire.commands import options
+from quire.commands.options import Shard
 from quire.host.errors import UserError
-from quire.host.shard import Shard
 
 
 @given(st.integers(1, 60), st.data())
 def test_the_parts_are_the_whole(count: int, data: st.DataObject) -> None:
     of = data.draw(st.integers(1, count))
-    parts = [shard.parse(f"{number}/{of}") for number in range(1, of + 1)]
+    parts = [options.part_of(f"{number}/{of}") for number in range(1, of + 1)]
     items = [item for part in parts for item in part.some(range(count))]
     assert sorted(items) == list(range(count))
     assert [n for part in parts for n in part.range(count)] == list(range(count))
@@ -34,14 +34,14 @@ def test_the_parts_are_the_whole(count: int, data: st.DataObject) -> None:
 @pytest.mark.parametrize("text", ["", "1", "0/3", "4/3", "-1/3", "1/0", "a/b", "1/3/5", "1/3 "])
 def test_nonsense_is_a_usage_error(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match="is not I/N"):
-        shard.parse(text)
+        options.part_of(text)
 
 
 def test_an_empty_part_is_refused() -> None:
     for part in (Shard(4, 4).some, lambda items: Shard(1, 4).range(len(items))):
         with pytest.raises(UserError, match="is empty"):
             part(range(3))
-    assert shard.ALL.some([]) == []
+    assert options.WHOLE.some([]) == []
 
 
 def test_a_usage_error_of_the_command(quire: Quire) -> None:

@@ -24,7 +24,7 @@ from quire.host.errors import UserError
 from quire.kernels import kernel
 from quire.measure.workloads import Catalogue
 from quire.timing import boots, compare, document
-from quire.timing.compare import CANNOT_TELL, FASTER, SLOWER
+from quire.timing.compare import FASTER, NOT_SIGNIFICANT, SLOWER
 from quire.timing.document import Timing
 
 NATIVE = [arch for arch in ARCHITECTURES.values() if arch.machine == platform.machine()]
@@ -96,7 +96,12 @@ def test_faster_slower_or_not_known() -> None:
     b = timing(move=fast, drop=slow, same=wide, few=[[50.0] * 5])
     found = {one.row.name: one for one in compare.compare(a, b)}
     verdicts = {name: one.verdict for name, one in found.items()}
-    assert verdicts == {"move": FASTER, "drop": SLOWER, "same": CANNOT_TELL, "few": CANNOT_TELL}
+    assert verdicts == {
+        "move": FASTER,
+        "drop": SLOWER,
+        "same": NOT_SIGNIFICANT,
+        "few": NOT_SIGNIFICANT,
+    }
     move = found["move"].ratio
     assert move
     assert move.low < 109.5 / 59.5 < move.high
@@ -111,7 +116,7 @@ def test_an_interval_that_is_not_tight_tells_nothing_of_one_boot() -> None:
 
     slow, fast = [[100.0 + n for n in range(20)]], [[50.0 + n for n in range(20)]]
     (one,) = compare.compare(timing(move=slow), loose(move=fast))
-    assert (one.verdict, one.why) == (CANNOT_TELL, "not tight on B")
+    assert (one.verdict, one.why) == (NOT_SIGNIFICANT, "not tight on B")
     (one,) = compare.compare(loose(move=slow * 7), loose(move=fast * 7))
     assert (one.verdict, one.values) == (FASTER, "boots")
 
@@ -122,7 +127,7 @@ def test_with_enough_boots_a_boot_is_one_value() -> None:
     differing = [[base + n / 10 for n in range(20)] for base in (70, 90, 100, 110, 120, 130, 140)]
     a = timing(move=many * 7)
     (by_boot,) = compare.compare(a, timing(move=differing))
-    assert (by_boot.verdict, by_boot.values) == (CANNOT_TELL, "boots")
+    assert (by_boot.verdict, by_boot.values) == (NOT_SIGNIFICANT, "boots")
     (by_run,) = compare.compare(a, timing(move=differing[:1]))
     assert (by_run.verdict, by_run.values) == (FASTER, "runs")
 
@@ -156,7 +161,7 @@ def test_what_was_skipped_is_not_compared() -> None:
     found = data(move=[[1.0] * 9])
     found["rows"][0] |= {"skipped": "cannot write enabled: Permission denied", "boots": [[]]}
     (one,) = compare.compare(document.parse(json.dumps(found), "b"), timing(move=[[1.0] * 9]))
-    assert one.verdict == CANNOT_TELL
+    assert one.verdict == NOT_SIGNIFICANT
     assert "skipped on A: cannot write" in one.why
 
 

@@ -10,10 +10,10 @@ import pytest
 from conftest import Quire, patch_text, said
 from test_matrix import kernel
 
+from documents import alone
 from quire.boot.ktap import Status
 from quire.check import topics
 from quire.host.errors import GuestLost
-from quire.report import alone
 from quire.source import series
 from quire.suites.outcome import Case, Outcome
 

@@ -56,22 +56,6 @@ unsigned long cgroup_number(const char *file)
 	return read_number(path_of(file, path));
 }
 
-unsigned long cgroup_field(const char *file, const char *field)
-{
-	unsigned long value = 0, is;
-	char path[100], name[64];
-	FILE *f = fopen(path_of(file, path), "re");
-
-	if (!f)
-		die_errno("cannot open %s", path);
-	while (fscanf(f, "%63s %lu", name, &is) == 2) {
-		if (!strcmp(name, field))
-			value = is;
-	}
-	fclose(f);
-	return value;
-}
-
 /* The last process may still be in it. */
 void cgroup_remove(void)
 {

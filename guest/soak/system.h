@@ -27,8 +27,6 @@ void cgroup_make(unsigned long limit_kib);
 void cgroup_enter(void);
 void cgroup_reclaim(const char *amount);
 unsigned long cgroup_number(const char *file);
-/* A field of a file with lines "name number". */
-unsigned long cgroup_field(const char *file, const char *field);
 void cgroup_remove(void);
 
 /* leaks.c: the system's counters before and after the workers. */

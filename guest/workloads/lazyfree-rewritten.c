@@ -9,15 +9,18 @@
  * folio to folio. data: as swapout has it; words: each page repeats a word of its
  * own, which zram stores without compressing it. by: MADV_PAGEOUT, twice, since
  * the first call makes what was rewritten swap-backed and keeps it; or one write
- * to memory.reclaim of a cgroup, with the classic or the multi-gen LRU. Folios of
- * 2 MiB are mapped by PTEs.
+ * to memory.reclaim of a cgroup, with the classic or the multi-gen LRU. swap:
+ * zram, or a plain block device (kernel/nullb.h). Folios of 2 MiB are mapped by
+ * PTEs.
  *
- * swapped_kib counts what went to swap, zeroes, too.
+ * swapped_kib counts what went to swap, zeroes, too; stored_kib what zram keeps of
+ * it, compressed; refaults the pages that reads of the whole range swap in.
  */
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/file.h"
 #include "base/units.h"
 #include "kernel/env.h"
 #include "kernel/lru_gen.h"
@@ -27,6 +30,7 @@
 #include "memory/pattern.h"
 #include "memory/range.h"
 #include "proc/pagemap.h"
+#include "proc/proc.h"
 #include "report/die.h"
 #include "run/bench.h"
 
@@ -39,6 +43,11 @@ static size_t area_len, folio_nr, rewritten;
 static bool by_pageout(void)
 {
 	return !strcmp(bench_word("by"), "pageout");
+}
+
+static bool on_block(void)
+{
+	return !strcmp(bench_word("swap"), "block");
 }
 
 static bool is_rewritten(size_t page)
@@ -85,7 +94,10 @@ static void setup(void)
 	rewritten = bench_number("rewritten");
 	if (rewritten > folio_nr)
 		rewritten = folio_nr;
-	swap_on(2 * mib);
+	if (on_block())
+		swap_on_block(2 * mib);
+	else
+		swap_on(2 * mib);
 	if (!by_pageout()) {
 		lru_gen_enable(!strcmp(bench_word("by"), "mglru"));
 		memcg_enter();
@@ -120,6 +132,28 @@ static void page_out_twice(void)
 		die_errno("MADV_PAGEOUT");
 }
 
+/* KiB of compressed data in zram. */
+static unsigned long stored_kib(void)
+{
+	unsigned long stored;
+	char text[256];
+
+	if (read_file("/sys/block/zram0/mm_stat", text, sizeof(text)) < 0 ||
+	    sscanf(text, "%*u %lu", &stored) != 1)
+		die("cannot read mm_stat of zram0");
+	return stored / KIB;
+}
+
+static unsigned long refaults(void)
+{
+	unsigned long before = vmstat("pswpin");
+	size_t n;
+
+	for (n = 0; n < area_len / PAGE_SIZE; n++)
+		(void)*(volatile char *)page_at(area, n);
+	return vmstat("pswpin") - before;
+}
+
 static void run(void)
 {
 	size_t pages = area_len / PAGE_SIZE;
@@ -132,6 +166,9 @@ static void run(void)
 		      pagemap_swapped(area, pages) * PAGE_SIZE / KIB);
 	bench_counter("present_kib", 0,
 		      pagemap_present(area, pages) * PAGE_SIZE / KIB);
+	if (!on_block())
+		bench_counter("stored_kib", 0, stored_kib());
+	bench_counter("refaults", 0, refaults());
 }
 
 static void verify(void)
@@ -153,7 +190,7 @@ static const struct workload lazyfree_rewritten = {
 		    { "at", "first", "first|last|any" },
 		    { "data", "distinct", "distinct|words|zero" },
 		    { "by", "pageout", "pageout|classic|mglru" },
-		    { "mib", "16", NULL } },
+		    { "swap", "zram", "zram|block" }, { "mib", "16", NULL } },
 	.vmstat = { "pswpout", "pglazyfreed", "thp_split_page", "thp_split_pmd" },
 	.mthp = { "swpout", "split_deferred", "split", "split_failed" },
 	.setup = setup,

@@ -16,7 +16,8 @@ needs, has passed and gains alone, from the series files and lines/LINE/topics.t
 in a table of a patch is from there, too. One with `growth = [OLD, NEW]` has the rows whose stock
 cost rose from line to line; one with `timed`, patterns of its rows, has times of user-mode Linux,
 and one with `real` their ratios in its last column. One with `front` has a line for each topic, and
-one with `fits` how many patches it is for each series. `trees` is of trees.json (trees.py).
+one with `fits` how many patches it is for each series. `trees` is of trees.json (trees.py), and
+`cases-LINE` has test cases by patch (cases.py).
 """
 
 from __future__ import annotations
@@ -26,14 +27,15 @@ import json
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from documents import records, times, trees
+from documents import alone, cases, records, times, trees
 from quire.host.errors import UserError
-from quire.report import alone, dots
+from quire.report import dots
 from quire.report.table import UNKNOWN, written
 from quire.source.version import parse
 
@@ -88,22 +90,18 @@ class Figures:
         self.lines: Json = {path.stem: json.loads(path.read_text()) for path in files}
         self.data = tomllib.loads((root / TABLES).read_text())
         self.alone = alone.counted(root)
-        if "suites" in self.data["table"]:
-            runs = json.loads((root / SUITES).read_text())
-            self.data["table"]["suites"]["rows"] = list(map(_run, runs))
-        if "counted" in self.data["table"]:
-            self.data["table"]["counted"]["rows"] = [
-                row for line in self.lines for row in self._counted(line)
-            ]
-        if "alone" in self.data["table"]:
-            self.data["table"]["alone"]["rows"] = list(alone.rows(root))
-        if "gains" in self.data["table"]:
-            self.data["table"]["gains"]["rows"] = list(alone.gains(self.alone, self._whole))
-        if "groups" in self.data["table"]:
-            self.data["table"]["groups"]["rows"] = list(alone.grouped(root))
-        if "trees" in self.data["table"]:
-            self.data["table"]["trees"]["rows"] = list(trees.rows(root))
+        rendered: dict[str, Callable[[], Iterable[list[str]]]] = {
+            "suites": lambda: map(_run, json.loads((root / SUITES).read_text())),
+            "counted": lambda: itertools.chain.from_iterable(map(self._counted, self.lines)),
+            "alone": lambda: alone.rows(root),
+            "gains": lambda: alone.gains(self.alone, self._whole),
+            "groups": lambda: alone.grouped(root),
+            "trees": lambda: trees.rows(root),
+            **{f"cases-{line}": partial(cases.rows, root, line) for line in self.lines},
+        }
         for name, table in self.data["table"].items():
+            if name in rendered:
+                table["rows"] = list(rendered[name]())
             if name.startswith("related"):
                 table["rows"] = list(records.related(root, only_front="only_front" in table))
             if "timed" in table:
@@ -130,7 +128,7 @@ class Figures:
         """The rows of a table of times, beside what was counted on the host's architecture."""
         for line in self.lines:
             for cells in times.rows(self.root / RESULTS, line, only):
-                counted = self.row(line, times.COUNTED, cells["row"])
+                counted = self.row(line, times.COUNTED, cells["benchmark"])
                 cells |= {"counted": _pair(counted), "counted, ratio": _ratio(counted)}
                 cells["cycles, ratio"] = _ratio(counted, "cycles")
                 yield [cells[word] for word in words]
@@ -203,11 +201,11 @@ class Figures:
         results, real = self.root / RESULTS, wanted.get("real")
         told = [times.told(results, line) for line in self.lines] if real else []
         if told:
-            lines[0].append(f"time, {', '.join(self.lines)}")
+            lines[0].append(f"time ({', '.join(self.lines)})")
             lines[1].append("--:")
         for entry in wanted["rows"]:
             row = dict(zip(words, [*entry, *[""] * len(words)], strict=False))
-            name, _, figure = row.get("row", "").partition(": ")
+            name, _, figure = row.get("benchmark", "").partition(": ")
             sides = [self.row(*column, name) for column in columns]
             show = _ratios if wanted.get("ratios") and not figure else _pair
             lines.append([*row.values(), *(show(both, figure or "instructions") for both in sides)])
@@ -221,14 +219,14 @@ class Figures:
         on each line of kernels, times; each of the topic's `benchmarks`, by its short name."""
         words, results = wanted["words"], self.root / RESULTS
         heads = [f"instructions, {line}" for line in self.lines]
-        lines = [[*words, "patches", *heads, f"time, {', '.join(self.lines)}", *wanted["last"]]]
+        lines = [[*words, "patches", *heads, f"time ({', '.join(self.lines)})", *wanted["last"]]]
         lines.append(["---"] * len(lines[0]))
         told = [times.told(results, line) for line in self.lines]
         totals = {row[:2]: row[4] for row in map(tuple, alone.rows(self.root))}
         newest = {parse(of[:-1]).line: of for of, _ in totals if of.endswith("-")}
 
         def timed(name: str) -> str:
-            found = [known.get(name, UNKNOWN).replace("?", "n.s.") for known in told]
+            found = [known.get(name, UNKNOWN) for known in told]
             return "" if {*found} == {UNKNOWN} else ", ".join(found)
 
         for entry in wanted["rows"]:
@@ -273,7 +271,7 @@ class Figures:
     def _growth(self, old: str, new: str) -> list[list[str]]:
         """The lines of a table of rows whose stock cost grew from a line to another, on any of
         ARCHITECTURES: both lines' stock, and the series on the new one, bold if above old stock."""
-        lines = [["row"], ["---", *["--:"] * 2 * len(ARCHITECTURES)]]
+        lines = [["benchmark"], ["---", *["--:"] * 2 * len(ARCHITECTURES)]]
         for one in ARCHITECTURES:
             lines[0] += [f"{one}: stock {old} → {new}", f"series on {new}"]
         parts = self.lines[old]["architectures"]

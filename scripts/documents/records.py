@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from documents import bars
 from quire.host import data
 from quire.report.table import UNKNOWN
 
@@ -34,6 +35,8 @@ class Record:
     # A table: its heads, and its rows.
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
+    # The name of a plot of the table, as stacked bars; empty for none.
+    plot: str = ""
 
     def text(self) -> str:
         """The record in Markdown."""
@@ -44,6 +47,7 @@ class Record:
         parts = [f"## {self.title}", f"*{', '.join(when)}*"]
         parts += ["\n".join(f"    {command}" for command in self.commands)]
         parts += [self.result.strip()]
+        parts += [f"![{self.title}]({self.plot})"] if self.plot else []
         if self.columns:
             lines = [self.columns, ("---",) * len(self.columns), *self.rows]
             parts += ["\n".join(f"| {' | '.join(line)} |" for line in lines)]
@@ -108,7 +112,10 @@ def related(root: Path, *, only_front: bool) -> Iterator[list[str]]:
 
 
 def pages(root: Path) -> Iterator[tuple[Path, str]]:
-    """Yield each page of records and its expected text. UserError for an invalid file."""
+    """Yield each page and plot of records, and its expected text. UserError for an invalid file."""
     for file in sorted((root / RECORDS).glob("*.toml")):
         kind = data.read(file, Kind, REMEDY)
         yield file.with_suffix(".md"), kind.text(f"[{file.name}]({file.name})")
+        for record in kind.record:
+            if record.plot:
+                yield file.with_name(record.plot), bars.svg(record.columns[1:], record.rows)

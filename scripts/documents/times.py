@@ -21,7 +21,8 @@ from quire.timing.document import Timing
 
 SIDES = ("stock", "patched")
 ARCHITECTURE, NS = "um", "ns"
-# The architecture whose counts they stand beside.
+NOT_SIGNIFICANT = "n.s."
+# The architecture whose counts are shown beside the times.
 COUNTED = "x86_64"
 
 
@@ -66,7 +67,7 @@ def rows(results: Path, line: str, only: Sequence[str]) -> Iterator[dict[str, st
             continue
         inside = verdicts.get(known + KERNEL, whole)
         sync = " → ".join(_number(side[known]) for side in in_step)
-        words = {"line": line, "row": name, "mappings, ns": sync}
+        words = {"line": line, "benchmark": name, "mappings, ns": sync}
         yield words | _cells("kernel", inside) | _cells("all", whole)
 
 
@@ -79,11 +80,11 @@ def row(results: Path, line: str, name: str) -> dict[str, dict[str, float]] | No
 
 
 def told(results: Path, line: str) -> dict[str, str]:
-    """The ratios of the same by the rows' names; `?` where the sides cannot be told apart."""
+    """The ratios of the same by the rows' names; n.s. where they are not significant."""
     found = {}
     for name, verdict in _inside(results, line).items():
-        known = verdict.verdict != compare.CANNOT_TELL and verdict.ratio
-        found[name] = f"{known.median:.3g}×" if known else "?"
+        known = verdict.verdict != compare.NOT_SIGNIFICANT and verdict.ratio
+        found[name] = f"{known.median:.3g}×" if known else NOT_SIGNIFICANT
     return found
 
 
@@ -109,8 +110,9 @@ def _cells(of: str, verdict: Verdict) -> dict[str, str]:
     if verdict.a and verdict.b and verdict.ratio:
         times = " → ".join(_number(side.median) for side in (verdict.a, verdict.b))
         ratio = _ratio(verdict.ratio)
-    word = verdict.verdict + (f" ({verdict.why})" if verdict.why else "")
-    return {f"{of}, ns": times, f"{of}, ratio": ratio, f"{of}: is": word}
+    word = NOT_SIGNIFICANT if verdict.verdict == compare.NOT_SIGNIFICANT else verdict.verdict
+    word += f" ({verdict.why})" if verdict.why else ""
+    return {f"{of}, ns": times, f"{of}, ratio": ratio, of: word}
 
 
 def _ratio(ratio: Interval) -> str:

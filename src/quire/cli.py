@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The command line: shared options, kbuild's NAME=value words, exit codes."""
 
-from __future__ import annotations
-
 import argparse
 import errno
 import os
@@ -13,7 +11,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import quire
@@ -28,7 +25,6 @@ from quire.host.errors import BuildFailed, QuireError, UserError
 from quire.host.progress import Progress
 from quire.session import Session
 from quire.source import line as lines
-from quire.source import series as series_files
 from quire.source.side import SideOptions
 
 # ARCH=all: the emulated architectures.
@@ -48,7 +44,7 @@ prerequisite · 3 a build failed · 4 the guest was lost (panic, hang, splat).""
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status. Ctrl-C and SIGTERM end all children first."""
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _interrupt)
+        signal.signal(number, signal.default_int_handler)
     try:
         return _run(list(sys.argv[1:] if argv is None else argv))
     except QuireError as error:
@@ -94,7 +90,7 @@ def _run(argv: list[str]) -> int:
     options.require_emulated(arguments, session.architectures)
     if "cluster" not in arguments:
         return int(arguments.run(session, arguments) or 0)
-    with option.using(session, arguments) as (there, _):
+    with option.using(session, arguments) as there:
         return int(arguments.run(there, arguments) or 0)
 
 
@@ -164,9 +160,8 @@ class _Version(argparse.Action):
             described = git.run_git(root, "describe", "--always", "--dirty", "--exclude=*")
             told = "" if described.status else f"({described.output.strip()})"
         print(f"quire {quire.__version__}", told)
-        for line in lines.known(root):
-            for series in series_files.variants(line.series) if line.series else ():
-                print(f"  {len(series.patches)} patches for Linux {series.versions}")
+        for series in (each for _, each in lines.all_series(root)):
+            print(f"  {len(series.patches)} patches for Linux {series.versions}")
         parser.exit()
 
 
@@ -192,13 +187,16 @@ def make_session(arguments: argparse.Namespace, variables: dict[str, str]) -> Se
     chosen = tuple(architecture(name) for name in names)
     if cpu := vars(arguments).get("cpu"):
         chosen = on_cpu(chosen, cpu)
+    given = vars(arguments) | {"only": tuple(vars(arguments).get("only", ()))}
+    # Defaults for options that the command lacks.
+    chosen_sides = {f.name: given[f.name] for f in fields(SideOptions) if given.get(f.name)}
     return Session(
         project=root,
         cache=Cache(build.resolve()),
         progress=Progress(quiet=arguments.quiet),
         architectures=chosen,
         jobs=arguments.jobs,
-        side_options=_side_options(arguments),
+        side_options=SideOptions(**chosen_sides),
         cross_compile=cross,
         llvm=variables.get("LLVM", ""),
         configs=tuple(arguments.config),
@@ -207,17 +205,10 @@ def make_session(arguments: argparse.Namespace, variables: dict[str, str]) -> Se
 
 
 def kbuild_words(argv: list[str]) -> tuple[list[str], dict[str, str]]:
-    """The arguments without kbuild's words; and those words."""
+    """Return the arguments without kbuild's words; and those words."""
     matches = [KBUILD.fullmatch(word) for word in argv]
     words = [word for word, match in zip(argv, matches, strict=True) if not match]
     return words, {match[1]: match[2] for match in matches if match}
-
-
-def _side_options(arguments: argparse.Namespace) -> SideOptions:
-    """The sides that the command's options select; defaults for missing options."""
-    given = vars(arguments) | {"only": tuple(vars(arguments).get("only", ()))}
-    names = [field.name for field in fields(SideOptions) if given.get(field.name)]
-    return SideOptions(**{name: given[name] for name in names})
 
 
 def _no_space(error: OSError) -> BuildFailed:
@@ -229,7 +220,3 @@ def _no_space(error: OSError) -> BuildFailed:
         f"{error.filename or ''} ({free} MiB free)",
         "free some space (a demo needs 4 GB), or name another build directory with O=DIR",
     )
-
-
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt

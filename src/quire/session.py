@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The state of one quire invocation: the project, the build directory, the options."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -11,7 +9,7 @@ from quire.boot.launch import HERE, Place
 from quire.host import project
 from quire.host.cache import Cache
 from quire.host.progress import Progress
-from quire.kernels import guest, kconfig, kernel, program
+from quire.kernels import guest, kconfig, kernel, user
 from quire.kernels.guest import Guest
 from quire.kernels.kernel import Kernel
 from quire.source import series, side
@@ -62,7 +60,10 @@ class Session:
         for name in (arch.name, *(path.stem for path in self.configs)):
             needed = line.patches_for(name)
             if needed.is_file():
-                tree = trees.extended(self.cache, tree, series.read(needed))
+                # On top of the tree.
+                extra, first = series.read(needed), tree.series.patches if tree.series else ()
+                both = replace(extra, patches=first + extra.patches)
+                tree = trees.patched(self.cache, tree.base, both, tree.label)
         return kernel.Request(
             arch,
             tree,
@@ -87,4 +88,4 @@ class Session:
         plain = guest.build(self.cache, self.project.guest, for_kernel, self.jobs)
         plain = guest.with_filesystem(self.cache, plain, for_kernel)
         include = self.project.guest / "include"
-        return program.added(self.cache, plain, for_kernel.toolchain, include, self.programs)
+        return user.added(self.cache, plain, for_kernel.toolchain, include, self.programs)

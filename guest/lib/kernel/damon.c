@@ -46,9 +46,7 @@ static int by_start(const void *a, const void *b)
 
 static void new_blocks(size_t nr, size_t len)
 {
-	watched.blocks = calloc(nr, sizeof(*watched.blocks));
-	if (!watched.blocks)
-		die("no memory for %zu regions", nr);
+	watched.blocks = allocate(nr, sizeof(*watched.blocks));
 	watched.nr = nr;
 	watched.len = len;
 }

@@ -60,11 +60,9 @@ static void mount_device(const struct filesystem *fs, unsigned long mib)
 
 static void write_folios(int file, size_t len, size_t folio)
 {
-	char *zeroes = calloc(1, folio);
+	char *zeroes = allocate(1, folio);
 	size_t done;
 
-	if (!zeroes)
-		die("no memory for a write of %zu KiB", folio / KIB);
 	for (done = 0; done < len; done += folio) {
 		if (write(file, zeroes, folio) != (ssize_t)folio)
 			die_errno("cannot write at %zu KiB", done / KIB);

@@ -42,14 +42,12 @@ int node_of(const void *addr)
 
 int node_move(pid_t pid, char *at, size_t pages, int node)
 {
-	void **addrs = calloc(pages, sizeof(*addrs));
-	int *nodes = calloc(pages, sizeof(*nodes));
-	int *status = calloc(pages, sizeof(*status));
+	void **addrs = allocate(pages, sizeof(*addrs));
+	int *nodes = allocate(pages, sizeof(*nodes));
+	int *status = allocate(pages, sizeof(*status));
 	int error = 0;
 	size_t n;
 
-	if (!addrs || !nodes || !status)
-		die("no memory for lists of %zu pages", pages);
 	for (n = 0; n < pages; n++) {
 		addrs[n] = at + n * PAGE_SIZE;
 		nodes[n] = node;

@@ -68,11 +68,9 @@ static void start(struct pin *pin)
 static struct pin *pin_for(bool write, char *addr, size_t pages,
 			   unsigned long kib, size_t index)
 {
-	struct pin *pin = calloc(1, sizeof(*pin));
+	struct pin *pin = allocate(1, sizeof(*pin));
 	size_t n;
 
-	if (!pin)
-		die("no memory for a pin");
 	pin->write = write;
 	for (n = 0; n < pages && pin->pages < PIN_MAX; n += folio_pages(kib)) {
 		pin->iov[pin->pages].iov_base = page_at(addr, n + index);

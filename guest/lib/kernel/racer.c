@@ -53,9 +53,7 @@ void racer_write(struct racer *racer, size_t page)
 	if (!is)
 		racer->page[page].state = ZERO;	/* once zapped, for good */
 	if (next_random(racer) % 32 == 0) {
-		if (madvise(page_at(racer->addr, page), PAGE_SIZE,
-			    MADV_DONTNEED))
-			die_errno("MADV_DONTNEED");
+		range_advise(page_at(racer->addr, page), 1, MADV_DONTNEED);
 		racer->page[page].state = ZERO;
 	} else if (next_random(racer) % 4) {
 		racer->page[page].value = racer->next++;
@@ -100,11 +98,9 @@ static void *racing(void *arg)
 
 static struct racer *start(const struct race *race, char *addr, size_t pages)
 {
-	struct racer *racer;
+	struct racer *racer = allocate(1, sizeof(*racer) +
+				       pages * sizeof(racer->page[0]));
 
-	racer = calloc(1, sizeof(*racer) + pages * sizeof(racer->page[0]));
-	if (!racer)
-		die("no memory for a race");
 	racer->step = race->step;
 	racer->may_drop = race->may_drop;
 	racer->addr = addr;
@@ -150,8 +146,7 @@ void racer_reclaim(struct racer *racer, unsigned int round, enum how how)
 
 void racer_refill(struct racer *racer, unsigned long kib, uint64_t seed)
 {
-	if (madvise(racer->addr, racer->pages * PAGE_SIZE, MADV_DONTNEED))
-		die_errno("MADV_DONTNEED");
+	range_advise(racer->addr, racer->pages, MADV_DONTNEED);
 	range_fill(racer->addr, racer->pages, kib, seed);
 }
 

@@ -15,14 +15,8 @@
 
 char *range_charged(unsigned long kib, bool by_pte)
 {
-	size_t pages = range_pages(kib);
-	char *at;
-
 	memcg_enter();
-	at = range_filled(SRC_BASE, pages, kib);
-	if (by_pte && kib * KIB == PMD_SIZE)
-		range_split_pmds(at, pages);
-	return at;
+	return range_of(kib, by_pte);
 }
 
 /*
@@ -83,8 +77,7 @@ void reclaim_to_swap_cache(char *addr, size_t pages, unsigned long kib)
 	/* Reclaim looks at the mapping with the first page first. */
 	mask_mlock(addr, pages, kib, MASK_FIRST);
 	reclaim(addr, pages, BY_MEMCG);
-	if (munlock(addr, pages * PAGE_SIZE))
-		die_errno("munlock of %zu pages", pages);
+	range_unlock(addr, pages);
 	for (n = 0; n < pages; n++) {
 		struct page_state state = pagemap_page(page_at(addr, n));
 

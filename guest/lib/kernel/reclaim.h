@@ -9,10 +9,7 @@
 
 #include "memory/mask.h"
 
-/*
- * A range_filled() of range_pages(kib) at SRC_BASE, in a memory cgroup of this
- * process. Folios of 2 MiB are mapped by their PMD or, with by_pte, by PTEs.
- */
+/* range_of() in a memory cgroup of this process. */
 char *range_charged(unsigned long kib, bool by_pte);
 
 /* How to reclaim; memcg.h says what differs. */

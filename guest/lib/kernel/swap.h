@@ -9,6 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/units.h"
+
+#define SWAP_FOR_TESTS	(64 * PAGE_SCALE)	/* room for their ranges */
+
 /*
  * Makes /dev/zram0 a swap device of that many MiB, and enables it. Returns its
  * path.

@@ -16,8 +16,7 @@ struct uffd_watch {
 	size_t pages;
 	pthread_t thread;
 	bool end;		/* shared with the thread */
-	size_t moves;
-	uint64_t from, to, len;
+	struct uffd_moved moved;
 	bool stopped[];
 };
 
@@ -42,10 +41,10 @@ static void on_event(struct uffd_watch *watch, const struct uffd_msg *msg)
 		on_write(watch, msg->arg.pagefault.address);
 		break;
 	case UFFD_EVENT_REMAP:
-		watch->from = msg->arg.remap.from;
-		watch->to = msg->arg.remap.to;
-		watch->len = msg->arg.remap.len;
-		__atomic_add_fetch(&watch->moves, 1, __ATOMIC_SEQ_CST);
+		watch->moved.from = msg->arg.remap.from;
+		watch->moved.to = msg->arg.remap.to;
+		watch->moved.len = msg->arg.remap.len;
+		__atomic_add_fetch(&watch->moved.moves, 1, __ATOMIC_SEQ_CST);
 		break;
 	default:
 		die("unexpected userfaultfd event %#x", msg->event);
@@ -66,10 +65,8 @@ static void *watch_thread(void *arg)
 
 struct uffd_watch *uffd_watch_start(int uffd, char *addr, size_t pages)
 {
-	struct uffd_watch *watch = calloc(1, sizeof(*watch) + pages);
+	struct uffd_watch *watch = allocate(1, sizeof(*watch) + pages);
 
-	if (!watch)
-		die("no memory to watch %zu pages", pages);
 	watch->uffd = uffd;
 	watch->addr = addr;
 	watch->pages = pages;
@@ -87,28 +84,13 @@ bool uffd_watch_stopped(const struct uffd_watch *watch, size_t page)
  * The mremap() waits until the event was read, not until the thread has
  * recorded it. Wait for the thread first.
  */
-size_t uffd_watch_moves(const struct uffd_watch *watch)
+struct uffd_moved uffd_watch_moved(struct uffd_watch *watch)
 {
 	unsigned int tries = 50;
 
-	while (!__atomic_load_n(&watch->moves, __ATOMIC_SEQ_CST) && tries--)
+	while (!__atomic_load_n(&watch->moved.moves, __ATOMIC_SEQ_CST) && tries--)
 		sleep_ms(1);
-	return __atomic_load_n(&watch->moves, __ATOMIC_SEQ_CST);
-}
-
-uint64_t uffd_watch_from(const struct uffd_watch *watch)
-{
-	return watch->from;
-}
-
-uint64_t uffd_watch_to(const struct uffd_watch *watch)
-{
-	return watch->to;
-}
-
-uint64_t uffd_watch_len(const struct uffd_watch *watch)
-{
-	return watch->len;
+	return watch->moved;
 }
 
 void uffd_watch_end(struct uffd_watch *watch)

@@ -17,10 +17,12 @@ struct uffd_watch *uffd_watch_start(int uffd, char *addr, size_t pages);
 /* Did write protection stop a write to this page? */
 bool uffd_watch_stopped(const struct uffd_watch *watch, size_t page);
 /* How many moves were reported, and the addresses of the last one. */
-size_t uffd_watch_moves(const struct uffd_watch *watch);
-uint64_t uffd_watch_from(const struct uffd_watch *watch);
-uint64_t uffd_watch_to(const struct uffd_watch *watch);
-uint64_t uffd_watch_len(const struct uffd_watch *watch);
+struct uffd_moved {
+	size_t moves;
+	uint64_t from, to, len;
+};
+
+struct uffd_moved uffd_watch_moved(struct uffd_watch *watch);
 /* Ends the thread and frees the watch. */
 void uffd_watch_end(struct uffd_watch *watch);
 

@@ -10,11 +10,9 @@
 
 struct snapshot *snapshot(const char *addr, size_t pages)
 {
-	struct snapshot *now;
+	struct snapshot *now = allocate(1, sizeof(*now) +
+					pages * sizeof(now->page[0]));
 
-	now = malloc(sizeof(*now) + pages * sizeof(now->page[0]));
-	if (!now)
-		die("no memory for the pagemap of %zu pages", pages);
 	now->pages = pages;
 	pagemap_read(addr, pages, now->page);
 	return now;
@@ -23,13 +21,8 @@ struct snapshot *snapshot(const char *addr, size_t pages)
 void soft_dirty_where(char *addr, size_t pages, unsigned long kib,
 		      const struct mask *mask)
 {
-	size_t n;
-
 	pagemap_clear_soft_dirty();
-	for (n = 0; n < pages; n++) {
-		if (masked(mask, n, kib))
-			pattern_write_page(page_at(addr, n), SEED, n);
-	}
+	mask_write(addr, pages, kib, mask, SEED);
 }
 
 size_t snapshot_moved(const struct snapshot *before, const char *addr,
@@ -63,17 +56,54 @@ void needs_nodes(void)
 		SKIP("this machine has one memory node");
 }
 
-void expect_entries(const struct snapshot *before, const char *addr)
+/* The pagemap of an absent page that has only a uffd-wp marker. */
+static bool is_marker(const struct page_state *page)
+{
+	/* Markers use one of the last swap types; zram uses the first. */
+	return page->swapped && page->uffd_wp && page->swap_type;
+}
+
+/* The pagemap that a page must have, from the one before. */
+static uint64_t changed(const struct page_state *page, unsigned int changes)
+{
+	uint64_t raw = page->raw;
+
+	if (changes & WP_DROPPED)
+		raw = is_marker(page) ? 0 : raw & ~PAGEMAP_UFFD_WP;
+	if (changes & SOFT_DIRTY_SET && pagemap_has_soft_dirty())
+		raw |= PAGEMAP_SOFT_DIRTY;
+	return raw;
+}
+
+void expect_changed(const struct snapshot *before, const char *addr,
+		    unsigned int changes)
 {
 	struct snapshot *now = snapshot(addr, before->pages);
 	size_t n;
 
-	for (n = 0; n < before->pages; n++)
-		EXPECT(now->page[n].raw == before->page[n].raw,
-		       "page %zu: pagemap has %#llx, before %#llx", n,
-		       (unsigned long long)now->page[n].raw,
-		       (unsigned long long)before->page[n].raw);
+	for (n = 0; n < before->pages; n++) {
+		const struct page_state *was = &before->page[n];
+		const struct page_state *is = &now->page[n];
+		uint64_t same = ~0ull, want = changed(was, changes);
+
+		if (!is->present && !is->swapped)
+			same &= ~PAGEMAP_SOFT_DIRTY;
+		if (changes & MAPPED_AGAIN)
+			same &= ~PAGEMAP_EXCLUSIVE;
+		if (changes & NEW_FRAMES && was->present)
+			same &= ~PAGEMAP_FRAME;
+		EXPECT(!((is->raw ^ want) & same),
+		       "page %zu: pagemap has %#llx, expected %#llx", n,
+		       (unsigned long long)is->raw, (unsigned long long)want);
+		EXPECT(!(changes & NEW_FRAMES) || !was->present ||
+		       is->pfn != was->pfn, "page %zu has its old frame", n);
+	}
 	free(now);
+}
+
+void expect_entries(const struct snapshot *before, const char *addr)
+{
+	expect_changed(before, addr, 0);
 }
 
 void expect_content(const char *addr, size_t pages, uint64_t seed, size_t first)
@@ -85,6 +115,17 @@ void expect_content(const char *addr, size_t pages, uint64_t seed, size_t first)
 					   first + n) < 0,
 		       "page %zu of %p does not hold page %zu of seed %#llx",
 		       n, addr, first + n, (unsigned long long)seed);
+}
+
+void expect_masked(const char *addr, size_t pages, unsigned long kib,
+		   const struct mask *mask, uint64_t seed)
+{
+	size_t n;
+
+	for (n = 0; n < pages; n++) {
+		if (masked(mask, n, kib))
+			expect_content(addr + n * PAGE_SIZE, 1, seed, n);
+	}
 }
 
 void expect_zero(const char *addr, size_t pages)

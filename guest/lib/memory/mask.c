@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "memory/mask.h"
+#include "memory/pattern.h"
 #include "memory/range.h"
 
 static bool is_first(size_t page, size_t nr __attribute__((unused)))
@@ -100,4 +101,33 @@ size_t mask_first(const struct mask *mask, unsigned long kib)
 	while (!masked(mask, page, kib))
 		page++;
 	return page;
+}
+
+void mask_protect(char *at, size_t pages, unsigned long kib,
+		  const struct mask *mask, int prot)
+{
+	size_t n = 0, run;
+
+	for (; (run = mask_run(mask, &n, pages, kib)); n += run)
+		range_protect(page_at(at, n), run, prot);
+}
+
+void mask_advise(char *at, size_t pages, unsigned long kib,
+		 const struct mask *mask, int advice)
+{
+	size_t n = 0, run;
+
+	for (; (run = mask_run(mask, &n, pages, kib)); n += run)
+		range_advise(page_at(at, n), run, advice);
+}
+
+void mask_write(char *at, size_t pages, unsigned long kib,
+		const struct mask *mask, uint64_t seed)
+{
+	size_t n;
+
+	for (n = 0; n < pages; n++) {
+		if (masked(mask, n, kib))
+			pattern_write_page(page_at(at, n), seed, n);
+	}
 }

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct mask {
 	const char *name;
@@ -20,6 +21,7 @@ extern const struct mask masks[];
 #define MASK_LAST	(&masks[1])
 #define MASK_MIDDLE	(&masks[2])
 #define MASK_EVEN	(&masks[3])
+#define MASK_ALL_BUT_FIRST	(&masks[5])
 #define MASK_LOW_HALF	(&masks[7])
 #define MASK_HIGH_HALF	(&masks[8])
 #define MASK_ALL	(&masks[NR_MASKS - 1])
@@ -42,6 +44,13 @@ bool masked(const struct mask *mask, size_t page, unsigned long kib);
  */
 size_t mask_run(const struct mask *mask, size_t *page, size_t pages,
 		unsigned long kib);
+/* For the pages in the mask: mprotect(), madvise(), pattern_write_page(). */
+void mask_protect(char *at, size_t pages, unsigned long kib,
+		  const struct mask *mask, int prot);
+void mask_advise(char *at, size_t pages, unsigned long kib,
+		 const struct mask *mask, int advice);
+void mask_write(char *at, size_t pages, unsigned long kib,
+		const struct mask *mask, uint64_t seed);
 /* The first page of a folio that is in the mask. */
 size_t mask_first(const struct mask *mask, unsigned long kib);
 

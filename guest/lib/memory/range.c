@@ -93,6 +93,18 @@ void range_protect(char *at, size_t pages, int prot)
 		die_errno("mprotect of %zu pages at %p", pages, at);
 }
 
+void range_advise(char *at, size_t pages, int advice)
+{
+	if (madvise(at, pages * PAGE_SIZE, advice))
+		die_errno("madvise %d of %zu pages at %p", advice, pages, at);
+}
+
+void range_unlock(char *at, size_t pages)
+{
+	if (munlock(at, pages * PAGE_SIZE))
+		die_errno("munlock of %zu pages at %p", pages, at);
+}
+
 /* Guards are in pairs: the one before a range, then the one after it. */
 void range_drop(char *at, size_t pages)
 {
@@ -145,13 +157,18 @@ char *range_by_pmds(size_t folios)
 	return at;
 }
 
-char *range_by_ptes(unsigned long kib)
+char *range_of(unsigned long kib, bool by_pte)
 {
 	char *at = range_filled(SRC_BASE, range_pages(kib), kib);
 
-	if (kib * KIB == PMD_SIZE)
+	if (by_pte && kib * KIB == PMD_SIZE)
 		range_split_pmds(at, range_pages(kib));
 	return at;
+}
+
+char *range_by_ptes(unsigned long kib)
+{
+	return range_of(kib, true);
 }
 
 char *range_shared(char *at, size_t pages, unsigned long kib)

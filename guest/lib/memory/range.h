@@ -68,7 +68,11 @@ char *range_shared(char *at, size_t pages, unsigned long kib);
 void range_fill(char *at, size_t pages, unsigned long kib, uint64_t seed);
 /* range_filled() at SRC_BASE, with so many folios of PMD_SIZE, mapped by PMDs. */
 char *range_by_pmds(size_t folios);
-/* range_filled() at SRC_BASE of range_pages(kib), mapped by PTEs. */
+/*
+ * range_filled() at SRC_BASE of range_pages(kib). Folios of PMD_SIZE are mapped by
+ * PMDs or, with by_pte, by PTEs.
+ */
+char *range_of(unsigned long kib, bool by_pte);
 char *range_by_ptes(unsigned long kib);
 /* PMDs map all of the range, or the case fails. */
 void range_assert_pmds(char *at, size_t pages);
@@ -89,8 +93,10 @@ char *range_hole(char *at, size_t pages);
  */
 void range_split_pmd(char *addr);
 void range_split_pmds(char *at, size_t pages);
-/* mprotect(), or die. */
+/* mprotect(), madvise(), munlock(), or die. */
 void range_protect(char *at, size_t pages, int prot);
+void range_advise(char *at, size_t pages, int advice);
+void range_unlock(char *at, size_t pages);
 /*
  * Checks the guards, then unmaps a range (or what is left of it) and its
  * guards.

@@ -12,16 +12,10 @@
 bool fork_without(struct peer *peer, char *addr, size_t pages,
 		  unsigned long kib, const struct mask *mask)
 {
-	size_t n = 0, run;
-
-	for (; (run = mask_run(mask, &n, pages, kib)); n += run) {
-		if (madvise(page_at(addr, n), run * PAGE_SIZE, MADV_DONTFORK))
-			die_errno("MADV_DONTFORK of page %zu", n);
-	}
+	mask_advise(addr, pages, kib, mask, MADV_DONTFORK);
 	if (!peer_fork(peer))
 		return false;
-	if (madvise(addr, pages * PAGE_SIZE, MADV_DOFORK))
-		die_errno("MADV_DOFORK");
+	range_advise(addr, pages, MADV_DOFORK);
 	return true;
 }
 

@@ -17,15 +17,6 @@ struct idle_range {
 	uint64_t *idle;	/* what the kernel says */
 };
 
-static void *zeroed(size_t nr, size_t size)
-{
-	void *memory = calloc(nr, size);
-
-	if (!memory)
-		die("no memory for a part of the idle-page bitmap");
-	return memory;
-}
-
 static void set_masks(struct idle_range *range, const struct page_state *state,
 		      size_t pages)
 {
@@ -40,8 +31,8 @@ static void set_masks(struct idle_range *range, const struct page_state *state,
 	}
 	range->first = first / IDLE_BITS;
 	range->words = last / IDLE_BITS - range->first + 1;
-	range->mask = zeroed(range->words, sizeof(*range->mask));
-	range->idle = zeroed(range->words, sizeof(*range->idle));
+	range->mask = allocate(range->words, sizeof(*range->mask));
+	range->idle = allocate(range->words, sizeof(*range->idle));
 	for (n = 0; n < pages; n++)
 		range->mask[state[n].pfn / IDLE_BITS - range->first] |=
 			1ull << state[n].pfn % IDLE_BITS;
@@ -49,8 +40,8 @@ static void set_masks(struct idle_range *range, const struct page_state *state,
 
 struct idle_range *idle_range_open(const void *addr, size_t pages)
 {
-	struct page_state *state = zeroed(pages, sizeof(*state));
-	struct idle_range *range = zeroed(1, sizeof(*range));
+	struct page_state *state = allocate(pages, sizeof(*state));
+	struct idle_range *range = allocate(1, sizeof(*range));
 
 	range->fd = idle_bitmap();
 	pagemap_read(addr, pages, state);

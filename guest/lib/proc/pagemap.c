@@ -37,15 +37,15 @@ static void read_words(int fd, const char *path, uint64_t index, uint64_t *out,
 
 static struct page_state decode(uint64_t raw)
 {
-	uint64_t low = raw & ((1ull << 55) - 1);
+	uint64_t low = raw & PAGEMAP_FRAME;
 	struct page_state state = {
 		.raw = raw,
-		.soft_dirty = raw >> 55 & 1,
-		.exclusive = raw >> 56 & 1,
-		.uffd_wp = raw >> 57 & 1,
-		.file = raw >> 61 & 1,
-		.swapped = raw >> 62 & 1,
-		.present = raw >> 63 & 1,
+		.soft_dirty = raw & PAGEMAP_SOFT_DIRTY,
+		.exclusive = raw & PAGEMAP_EXCLUSIVE,
+		.uffd_wp = raw & PAGEMAP_UFFD_WP,
+		.file = raw & PAGEMAP_FILE,
+		.swapped = raw & PAGEMAP_SWAPPED,
+		.present = raw & PAGEMAP_PRESENT,
 	};
 
 	if (state.present) {

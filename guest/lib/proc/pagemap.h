@@ -11,6 +11,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* Bits of an entry of pagemap. */
+#define PAGEMAP_FRAME		((1ull << 55) - 1)	/* or the swap entry */
+#define PAGEMAP_SOFT_DIRTY	(1ull << 55)
+#define PAGEMAP_EXCLUSIVE	(1ull << 56)
+#define PAGEMAP_UFFD_WP		(1ull << 57)
+#define PAGEMAP_FILE		(1ull << 61)
+#define PAGEMAP_SWAPPED		(1ull << 62)
+#define PAGEMAP_PRESENT		(1ull << 63)
+
 struct page_state {
 	uint64_t raw;
 	uint64_t pfn;		/* valid when present */
@@ -49,7 +58,6 @@ void pagemap_clear_soft_dirty(void);
 #define KPF_HUGE		(1ull << 17)
 #define KPF_UNEVICTABLE		(1ull << 18)
 #define KPF_KSM			(1ull << 21)
-#define KPF_THP			(1ull << 22)
 #define KPF_ZERO_PAGE		(1ull << 24)
 #define KPF_IDLE		(1ull << 25)
 #define KPF_PGTABLE		(1ull << 26)

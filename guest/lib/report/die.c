@@ -55,3 +55,12 @@ void die_errno(const char *fmt, ...)
 	va_end(ap);
 	die("%s: %s", text, strerror(err));
 }
+
+void *allocate(size_t nr, size_t size)
+{
+	void *memory = calloc(nr, size);
+
+	if (!memory)
+		die("no memory for %zu objects of %zu bytes", nr, size);
+	return memory;
+}

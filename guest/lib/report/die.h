@@ -3,6 +3,8 @@
 #ifndef QUIRE_DIE_H
 #define QUIRE_DIE_H
 
+#include <stddef.h>
+
 /* Exit statuses of a process of this guest. */
 enum {
 	STATUS_OK = 0,
@@ -22,6 +24,9 @@ void die_errno(const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 1, 2)));
 void die_usage(const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 1, 2)));
+
+/* Memory of zeroes for nr objects of that size, or dies. */
+void *allocate(size_t nr, size_t size);
 
 /* The prefix of lines from die() and diag(): "note " (default) or "# ". */
 void diag_prefix(const char *prefix);

@@ -21,7 +21,7 @@ struct bench_param {
 struct workload {
 	const char *name;
 	const char *summary;
-	struct bench_param params[6];	/* up to the first without a name */
+	struct bench_param params[7];	/* up to the first without a name */
 	const char *vmstat[6];		/* /proc/vmstat counters to report */
 	const char *mthp[6];		/* counters of the folio size, if large */
 	void (*setup)(void);	/* optional, as is verify */

@@ -84,6 +84,16 @@ struct ktap_case {
 	QUIRE_CASE_FULL(suite_, name_, KTAP_TIMEOUT_MS, .tag = tag_,	\
 			KTAP_SIZES(__VA_ARGS__))
 
+/* Cases that are one call. */
+#define QUIRE_CASE_CALL(suite_, name_, call_)				\
+	QUIRE_CASE(suite_, name_) { call_; }
+#define QUIRE_CASE_SIZES_CALL(suite_, name_, call_, ...)		\
+	QUIRE_CASE_SIZES(suite_, name_, __VA_ARGS__) { call_; }
+#define QUIRE_CASE_CALL_TAGGED(suite_, name_, tag_, call_)		\
+	QUIRE_CASE_TAGGED(suite_, name_, tag_) { call_; }
+#define QUIRE_CASE_SIZES_CALL_TAGGED(suite_, name_, tag_, call_, ...)	\
+	QUIRE_CASE_SIZES_TAGGED(suite_, name_, tag_, __VA_ARGS__) { call_; }
+
 /*
  * Runs every case whose "suite.case" matches one of the patterns (fnmatch), or
  * whose tag is a pattern "@tag", in link order. Returns the status of the run,

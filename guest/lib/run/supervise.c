@@ -7,6 +7,7 @@
 
 #include "kernel/env.h"
 #include "memory/folio.h"
+#include "memory/range.h"
 #include "process/child.h"
 #include "process/map.h"
 #include "run/supervise.h"
@@ -23,6 +24,7 @@ static void case_process(const struct ktap_case *test, unsigned long kib)
 	diag_prefix("  # ");
 	folio_want(kib);
 	test->run(kib);
+	expect_guards();
 	exit(STATUS_OK);
 }
 

@@ -9,11 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "kernel/reclaim.h"
-#include "memory/expect.h"
-#include "memory/mask.h"
-#include "memory/range.h"
-#include "run/ktap.h"
+#include "tests/matrix/trial.h"
 
 /* Clears the accessed bits of this process, and flushes the range. */
 void age_range(char *at, size_t pages);

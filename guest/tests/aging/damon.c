@@ -14,11 +14,16 @@
 #include "kernel/damon.h"
 #include "kernel/env.h"
 #include "proc/idle_range.h"
-#include "process/peer.h"
 #include "report/die.h"
 
 #define SAMPLE_MS	20
 #define WINDOW_MS	200
+
+static void needs_damon(void)
+{
+	if (!damon_available())
+		SKIP("this kernel has no DAMON");
+}
 
 static size_t damon_pages(unsigned long kib)
 {
@@ -68,12 +73,10 @@ static void check_damon(unsigned long kib, bool by_pte, bool physical,
 			const struct mask *mask)
 {
 	size_t n, pages = damon_pages(kib), folios = pages / folio_pages(kib);
-	unsigned int *found = calloc(folios, sizeof(*found));
+	unsigned int *found = allocate(folios, sizeof(*found));
 	char *at = range_filled(SRC_BASE, pages, kib);
 	struct peer peer;
 
-	if (!found)
-		die("no memory for %zu numbers", folios);
 	if (by_pte && kib * KIB == PMD_SIZE)
 		range_split_pmds(at, pages);
 	env_drain_lru();
@@ -100,8 +103,7 @@ QUIRE_CASE_SIZES(aging, damon, 4, 16, 64, 256, 2048)
 					     MASK_ALL };
 	size_t n;
 
-	if (!damon_available())
-		SKIP("this kernel has no DAMON");
+	needs_damon();
 	for (n = 0; n < sizeof(which) / sizeof(which[0]); n++) {
 		for_each_mapping(by_pte, kib)
 			check_damon(kib, by_pte, true, which[n]);
@@ -110,8 +112,7 @@ QUIRE_CASE_SIZES(aging, damon, 4, 16, 64, 256, 2048)
 
 QUIRE_CASE_SIZES(aging, damon_process, 4, 64, 2048)
 {
-	if (!damon_available())
-		SKIP("this kernel has no DAMON");
+	needs_damon();
 	for_each_mapping(by_pte, kib)
 		check_damon(kib, by_pte, false, MASK_ALL);
 }
@@ -150,8 +151,7 @@ static void check_next_folio(unsigned long kib, bool by_pte)
 
 QUIRE_CASE_SIZES(aging, damon_next_folio, 4, 64, 2048)
 {
-	if (!damon_available())
-		SKIP("this kernel has no DAMON");
+	needs_damon();
 	for_each_mapping(by_pte, kib)
 		check_next_folio(kib, by_pte);
 }

@@ -12,7 +12,6 @@
 #include "proc/idle.h"
 #include "proc/idle_range.h"
 #include "proc/pagemap.h"
-#include "process/peer.h"
 
 /* The first page of a folio of the range, by number. */
 static size_t folio_at(size_t folio, unsigned long kib)
@@ -76,70 +75,53 @@ static char *folios_range(unsigned long kib, bool by_pte)
 	return at;
 }
 
+static const struct ground idle_folios = { .range = folios_range };
+
 /* Every second folio is accessed, at the pages in the mask. */
-static void check_idle(unsigned long kib, bool by_pte, const struct mask *mask)
+TRIAL_CASE(aging, idle, idle_folios, MASKS | MAPPINGS, ALL_SIZES)
 {
-	size_t n, nr = folio_pages(kib), pages = range_pages(kib);
-	char *at = folios_range(kib, by_pte);
+	size_t n, nr = folio_pages(t->kib);
 
-	mark_folios(at, kib);
-	for (n = 0; n < folios(kib); n += 2)
-		access_pages(page_at(at, folio_at(n, kib)), nr, kib, mask);
-	for (n = 0; n < folios(kib); n++)
-		expect_idle(at, kib, n, n % 2, mask->name);
+	mark_folios(t->at, t->kib);
+	for (n = 0; n < folios(t->kib); n += 2)
+		access_pages(page_at(t->at, folio_at(n, t->kib)), nr, t->kib,
+			     t->mask);
+	for (n = 0; n < folios(t->kib); n++)
+		expect_idle(t->at, t->kib, n, n % 2, t->mask->name);
 	/* The kernel remembers an access that a look has found. */
-	for (n = 0; n < folios(kib); n++)
-		expect_idle(at, kib, n, n % 2, mask->name);
-	range_drop(at, pages);
-}
-
-QUIRE_CASE_SIZES(aging, idle, ALL_SIZES)
-{
-	for_each_mask(mask) {
-		for_each_mapping(by_pte, kib)
-			check_idle(kib, by_pte, mask);
-	}
+	for (n = 0; n < folios(t->kib); n++)
+		expect_idle(t->at, t->kib, n, n % 2, t->mask->name);
 }
 
 /* The neighbours of a folio that is marked do not become idle. */
-QUIRE_CASE_SIZES(aging, idle_alone, ALL_SIZES)
+TRIAL_CASE(aging, idle_alone, idle_folios, MAPPINGS, ALL_SIZES)
 {
-	size_t n, pages = range_pages(kib);
+	size_t n;
 
-	for_each_mapping(by_pte, kib) {
-		char *at = folios_range(kib, by_pte);
-
-		for (n = 0; n < folios(kib); n += 2)
-			mark_page(at, folio_at(n, kib));
-		for (n = 0; n < folios(kib); n++)
-			expect_idle(at, kib, n, n % 2 == 0, "alone");
-		range_drop(at, pages);
-	}
+	for (n = 0; n < folios(t->kib); n += 2)
+		mark_page(t->at, folio_at(n, t->kib));
+	for (n = 0; n < folios(t->kib); n++)
+		expect_idle(t->at, t->kib, n, n % 2 == 0, "alone");
 }
 
 /* All pages of many folios by one call, and the answers by another. */
-QUIRE_CASE_SIZES(aging, idle_words, ALL_SIZES)
+TRIAL_CASE(aging, idle_words, idle_folios, MAPPINGS, ALL_SIZES)
 {
-	size_t n, nr = folio_pages(kib), pages = range_pages(kib);
+	size_t n, nr = folio_pages(t->kib);
+	struct idle_range *bits = idle_range_open(t->at, t->pages);
 
-	for_each_mapping(by_pte, kib) {
-		char *at = folios_range(kib, by_pte);
-		struct idle_range *bits = idle_range_open(at, pages);
-
-		idle_range_mark(bits);
-		flush_range(at, pages);
-		idle_range_look(bits);
-		EXPECT_EQ(idle_range_count(bits), folios(kib));
-		for (n = 0; n < pages; n += 2 * nr)
-			*(volatile char *)page_at(at, n + nr / 2);
-		idle_range_look(bits);
-		EXPECT_EQ(idle_range_count(bits), folios(kib) / 2);
-		idle_range_mark(bits);
-		idle_range_look(bits);
-		EXPECT_EQ(idle_range_count(bits), folios(kib));
-		idle_range_close(bits);
-		range_drop(at, pages);
-	}
+	idle_range_mark(bits);
+	flush_range(t->at, t->pages);
+	idle_range_look(bits);
+	EXPECT_EQ(idle_range_count(bits), folios(t->kib));
+	for (n = 0; n < t->pages; n += 2 * nr)
+		*(volatile char *)page_at(t->at, n + nr / 2);
+	idle_range_look(bits);
+	EXPECT_EQ(idle_range_count(bits), folios(t->kib) / 2);
+	idle_range_mark(bits);
+	idle_range_look(bits);
+	EXPECT_EQ(idle_range_count(bits), folios(t->kib));
+	idle_range_close(bits);
 }
 
 /* The mapping of a folio ends in another vma: in the first page, in the middle, in the last. */
@@ -151,8 +133,7 @@ QUIRE_CASE_SIZES(aging, idle_two_vmas, LARGE_SIZES)
 	for (i = 0; i < ARRAY_SIZE(cut); i++) {
 		char *at = folios_range(kib, true);
 
-		if (madvise(at, cut[i] * PAGE_SIZE, MADV_DONTFORK))
-			die_errno("MADV_DONTFORK");
+		range_advise(at, cut[i], MADV_DONTFORK);
 		mark_folios(at, kib);
 		expect_idle(at, kib, 0, true, "untouched");
 		*(volatile char *)page_at(at, cut[i] - 1);
@@ -166,30 +147,24 @@ QUIRE_CASE_SIZES(aging, idle_two_vmas, LARGE_SIZES)
 }
 
 /* The parent marks and looks, the child accesses. */
-QUIRE_CASE_SIZES(aging, idle_of_child, ALL_SIZES)
+TRIAL_CASE(aging, idle_of_child, idle_folios, MAPPINGS, ALL_SIZES)
 {
-	size_t n, nr = folio_pages(kib), pages = range_pages(kib);
+	size_t n, nr = folio_pages(t->kib);
 
-	for_each_mapping(by_pte, kib) {
-		char *at = folios_range(kib, by_pte);
-		struct peer peer;
-
-		if (!peer_fork(&peer)) {
-			peer_wait(&peer);
-			flush_range(at, pages);
-			for (n = 0; n < folios(kib); n += 2)
-				*(volatile char *)page_at(at,
-						folio_at(n, kib) + nr - 1);
-			peer_go(&peer);
-			peer_wait(&peer);
-			peer_end(&peer);
-		}
-		mark_folios(at, kib);
-		peer_turn(&peer);
-		for (n = 0; n < folios(kib); n++)
-			expect_idle(at, kib, n, n % 2, "by the child");
-		peer_turn(&peer);
-		peer_join(&peer, "the child that accesses pages");
-		range_drop(at, pages);
+	if (!peer_fork(&t->peer)) {
+		peer_wait(&t->peer);
+		flush_range(t->at, t->pages);
+		for (n = 0; n < folios(t->kib); n += 2)
+			*(volatile char *)page_at(t->at,
+					folio_at(n, t->kib) + nr - 1);
+		peer_go(&t->peer);
+		peer_wait(&t->peer);
+		peer_end(&t->peer);
 	}
+	mark_folios(t->at, t->kib);
+	peer_turn(&t->peer);
+	for (n = 0; n < folios(t->kib); n++)
+		expect_idle(t->at, t->kib, n, n % 2, "by the child");
+	peer_turn(&t->peer);
+	peer_join(&t->peer, "the child that accesses pages");
 }

@@ -10,11 +10,8 @@
 #include "kernel/lru_gen.h"
 #include "kernel/memcg.h"
 #include "kernel/swap.h"
-#include "memory/folio.h"
 #include "proc/pagemap.h"
-#include "proc/proc.h"
 
-#define SWAP_MIB	(64 * PAGE_SCALE)
 #define MANY_PAGES	2048ul
 
 /* Enough folios that reclaim meets each of them before it has what it wants. */
@@ -30,7 +27,7 @@ static char *aging_range(unsigned long kib, size_t pages)
 {
 	char *at;
 
-	swap_on(SWAP_MIB);
+	swap_on(SWAP_FOR_TESTS);
 	memcg_enter();
 	at = range_filled(SRC_BASE, pages, kib);
 	env_drain_lru();
@@ -149,11 +146,8 @@ QUIRE_CASE_SIZES(aging, two_vmas_walked, LARGE_SIZES)
 	for (i = 0; i < ARRAY_SIZE(cut); i++) {
 		char *at = aging_range(kib, pages);
 
-		for (n = 0; n < pages; n += 2 * nr) {
-			if (madvise(page_at(at, n), cut[i] * PAGE_SIZE,
-				    MADV_DONTFORK))
-				die_errno("MADV_DONTFORK");
-		}
+		for (n = 0; n < pages; n += 2 * nr)
+			range_advise(page_at(at, n), cut[i], MADV_DONTFORK);
 		lru_gen_age();
 		age_range(at, pages);
 		for (n = 0; n < pages; n += 2 * nr)
@@ -169,21 +163,6 @@ QUIRE_CASE_SIZES(aging, two_vmas_walked, LARGE_SIZES)
 	}
 }
 
-/* Two calls lock the halves of each folio: no call sees a whole folio. */
-static void lock_in_parts(char *at, size_t pages, unsigned long kib)
-{
-	size_t n, nr = folio_pages(kib);
-
-	for (n = 0; n < pages; n += nr) {
-		if (mlock(page_at(at, n), nr / 2 * PAGE_SIZE))
-			die_errno("mlock of the first half");
-	}
-	for (n = 0; n < pages; n += nr) {
-		if (mlock(page_at(at, n + nr / 2), nr / 2 * PAGE_SIZE))
-			die_errno("mlock of the second half");
-	}
-}
-
 /* Reclaim finds that such a folio is locked, and takes it off its lists. */
 QUIRE_CASE_SIZES(aging, locked_in_parts, LARGE_SIZES)
 {
@@ -191,7 +170,9 @@ QUIRE_CASE_SIZES(aging, locked_in_parts, LARGE_SIZES)
 	char *at = aging_range(kib, pages);
 
 	range_split_pmds(at, pages);
-	lock_in_parts(at, pages, kib);
+	/* No call sees a whole folio. */
+	mask_mlock(at, pages, kib, MASK_LOW_HALF);
+	mask_mlock(at, pages, kib, MASK_HIGH_HALF);
 	age_range(at, pages);
 	memcg_reclaim();
 	memcg_reclaim();
@@ -200,5 +181,4 @@ QUIRE_CASE_SIZES(aging, locked_in_parts, LARGE_SIZES)
 		EXPECT(kpage_flags(pagemap_page(page_at(at, n)).pfn) &
 		       KPF_UNEVICTABLE, "folio %zu is evictable", n / nr);
 	expect_content(at, pages, SEED, 0);
-	range_drop(at, pages);
 }

@@ -8,7 +8,6 @@
 #include <sys/param.h>
 
 #include "clean.h"
-#include "memory/folio.h"
 #include "memory/pattern.h"
 #include "proc/knob.h"
 #include "proc/pagemap.h"
@@ -17,12 +16,7 @@
 static void write_pages(const struct file *file, unsigned long kib,
 			const struct mask *mask, uint64_t seed)
 {
-	size_t n;
-
-	for (n = 0; n < file->pages; n++) {
-		if (masked(mask, n, kib))
-			pattern_write_page(page_at(file->at, n), seed, n);
-	}
+	mask_write(file->at, file->pages, kib, mask, seed);
 }
 
 /* The device has page n of `seed` or, outside the mask, of SEED. */
@@ -73,6 +67,7 @@ QUIRE_CASE_SIZES(clean, each_write_noticed, ALL_SIZES)
 static void check_at_once(const struct file *file, size_t n, size_t nr)
 {
 	char *at = page_at(file->at, n);
+
 	volatile char *byte = at;
 
 	pattern_write(at, nr * PAGE_SIZE, SEED_NEW);
@@ -128,9 +123,7 @@ QUIRE_CASE_SIZES(clean, some_protected, ALL_SIZES)
 	for_each_mask(mask) {
 		struct file file = file_range(kib);
 
-		for (n = 0; (run = mask_run(mask, &n, file.pages, kib));
-		     n += run)
-			range_protect(page_at(file.at, n), run, PROT_READ);
+		mask_protect(file.at, file.pages, kib, mask, PROT_READ);
 		file_sync(&file);
 		for (n = 0; (run = mask_run(mask, &n, file.pages, kib));
 		     n += run)

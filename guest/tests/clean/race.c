@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "clean.h"
-#include "memory/folio.h"
 #include "process/child.h"
 #include "process/cpu.h"
 #include "process/map.h"

@@ -8,7 +8,6 @@
 #include "memory/folio.h"
 #include "memory/pattern.h"
 #include "memory/range.h"
-#include "report/die.h"
 #include "run/ktap.h"
 
 /* Some pages of each folio have been replaced by a folio of their own. */
@@ -16,10 +15,8 @@ static void replace_within(char *at, unsigned long kib)
 {
 	size_t i, n, part = folio_pages(kib) / 4;
 
-	for (n = part; n < PMD_PAGES; n += folio_pages(kib)) {
-		if (madvise(page_at(at, n), part * PAGE_SIZE, MADV_DONTNEED))
-			die_errno("MADV_DONTNEED of page %zu", n);
-	}
+	for (n = part; n < PMD_PAGES; n += folio_pages(kib))
+		range_advise(page_at(at, n), part, MADV_DONTNEED);
 	folio_want(kib / 4);
 	for (n = part; n < PMD_PAGES; n += folio_pages(kib)) {
 		for (i = n; i < n + part; i++)
@@ -43,13 +40,7 @@ static void check_collapse(unsigned long kib, bool replaced)
 	range_drop(at, PMD_PAGES);
 }
 
-QUIRE_CASE_SIZES(collapse, folios, 4, 16, 64, 256, 1024)
-{
-	check_collapse(kib, false);
-}
+QUIRE_CASE_SIZES_CALL(collapse, folios, check_collapse(kib, false), 4, 16, 64, 256, 1024)
 
 /* A folio is met again behind another one. */
-QUIRE_CASE_SIZES(collapse, folio_within_folio, 64, 256, 1024)
-{
-	check_collapse(kib, true);
-}
+QUIRE_CASE_SIZES_CALL(collapse, folio_within_folio, check_collapse(kib, true), 64, 256, 1024)

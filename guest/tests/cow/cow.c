@@ -8,16 +8,6 @@
 #define WORDS	(PAGE_SIZE / sizeof(uint64_t))
 #define PLACES	512u	/* words of the smallest page */
 
-char *cow_range(unsigned long kib, bool by_pte)
-{
-	size_t pages = range_pages(kib);
-	char *at = range_filled(SRC_BASE, pages, kib);
-
-	if (by_pte && kib * KIB >= PMD_SIZE)
-		range_split_pmds(at, pages);
-	return at;
-}
-
 /* Another word for each page, so that no two pages can be mixed up. */
 static size_t word_number(size_t page)
 {

@@ -12,14 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "memory/expect.h"
-#include "memory/mask.h"
-#include "memory/range.h"
 #include "memory/share.h"
-#include "run/ktap.h"
-
-/* range_filled() of range_pages(kib) at SRC_BASE; by_pte: no huge PMD. */
-char *cow_range(unsigned long kib, bool by_pte);
+#include "tests/matrix/trial.h"
 
 /* Writes one word of a page; cow_check() says whether a page has that word. */
 void cow_mark(char *at, size_t page, uint64_t value);

@@ -10,11 +10,8 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
-#include "base/clock.h"
 #include "cow.h"
-#include "memory/hold.h"
 #include "process/child.h"
 #include "process/cpu.h"
 
@@ -34,6 +31,7 @@ struct writer {
 static void *write_until_end(void *arg)
 {
 	struct writer *writer = arg;
+
 	uint32_t random = 99;
 	uint64_t value = 0;
 	size_t page;
@@ -100,10 +98,8 @@ QUIRE_CASE_FULL(cow, race, RACE_SECONDS * 1000u, KTAP_SIZES(4, 16, 64, 256, 2048
 	unsigned int i;
 	size_t n;
 
-	writer.at = cow_range(kib, true);
-	writer.last = calloc(writer.pages, sizeof(*writer.last));
-	if (!writer.last)
-		die("no memory for the writes");
+	writer.at = range_by_ptes(kib);
+	writer.last = allocate(writer.pages, sizeof(*writer.last));
 	for (n = 0; n < writer.pages; n++)
 		writer.last[n] = cow_word(writer.at, n);
 	if (pthread_create(&writer.thread, NULL, write_until_end, &writer))
@@ -129,5 +125,4 @@ QUIRE_CASE_FULL(cow, race, RACE_SECONDS * 1000u, KTAP_SIZES(4, 16, 64, 256, 2048
 		cow_expect_rest(writer.at, n);
 	}
 	free(writer.last);
-	range_drop(writer.at, writer.pages);
 }

@@ -8,13 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "cow.h"
 #include "kernel/pin.h"
-#include "memory/hold.h"
 #include "memory/pattern.h"
-#include "process/child.h"
 
 #define SECRET	0x5ec7e7ull
 
@@ -58,7 +55,7 @@ static void attack(unsigned long kib, size_t held, size_t first, enum leave how,
 		   bool child_is_victim)
 {
 	size_t n, pages = range_pages(kib), nr = folio_pages(kib);
-	char *at = cow_range(kib, true);
+	char *at = range_by_ptes(kib);
 	struct hold hold = hold_start();
 	struct peer peer;
 	bool parent = peer_fork(&peer);
@@ -140,7 +137,7 @@ static void check_pin(unsigned long kib, size_t index, bool before_fork,
 		      bool child_stays)
 {
 	size_t pages = range_pages(kib);
-	char *at = cow_range(kib, true);
+	char *at = range_by_ptes(kib);
 	struct pin *pin = NULL;
 	struct peer peer;
 

@@ -7,18 +7,12 @@
  */
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "cow.h"
-#include "kernel/reclaim.h"
-#include "kernel/memcg.h"
-#include "kernel/swap.h"
-#include "process/child.h"
 
 #define VALUE		0x77ull
 #define SLACK		3ul	/* faults of other pages of this program */
 #define MANY_FORKS	70	/* more than a byte of swap_map can count */
-#define SWAP_MIB	(64 * PAGE_SCALE)
 
 static size_t tables(size_t pages)
 {
@@ -70,43 +64,29 @@ static void expect_reused(char *at, size_t pages, unsigned long kib,
 	free(before);
 }
 
-QUIRE_CASE_SIZES_TAGGED(cow, child_gone, SERIES, LARGE_SIZES)
+TAGGED_TRIAL_CASE(cow, child_gone, SERIES, plain, MAPPINGS, LARGE_SIZES)
 {
-	size_t pages = range_pages(kib);
-
-	for_each_mapping(by_pte, kib) {
-		char *at = cow_range(kib, by_pte);
-
-		fork_and_forget();
-		expect_reused(at, pages, kib, by_pte ? few_faults(pages) :
-					       blocks(pages, kib));
-		range_drop(at, pages);
-	}
-}
-
-QUIRE_CASE_SIZES_TAGGED(cow, one_fault_a_block, SERIES, 16, 64, 256, 1024)
-{
-	size_t pages = range_pages(kib);
-	char *at = cow_range(kib, true);
-
 	fork_and_forget();
-	expect_reused(at, pages, kib, blocks(pages, kib));
-	range_drop(at, pages);
+	expect_reused(t->at, t->pages, t->kib, t->by_pte ?
+		      few_faults(t->pages) : blocks(t->pages, t->kib));
 }
 
-QUIRE_CASE_SIZES_TAGGED(cow, many_forks, SERIES, LARGE_SIZES)
+TAGGED_TRIAL_CASE(cow, one_fault_a_block, SERIES, plain, 0, 16, 64, 256, 1024)
 {
-	size_t pages = range_pages(kib);
-	char *at = cow_range(kib, true);
+	fork_and_forget();
+	expect_reused(t->at, t->pages, t->kib, blocks(t->pages, t->kib));
+}
+
+TAGGED_TRIAL_CASE(cow, many_forks, SERIES, plain, 0, LARGE_SIZES)
+{
 	int i;
 
 	for (i = 0; i < MANY_FORKS; i++) {
 		fork_and_forget();
 		if (i % 16 == 0)
-			cow_mark(at, i % pages, VALUE);
+			cow_mark(t->at, i % t->pages, VALUE);
 	}
-	expect_reused(at, pages, kib, few_faults(pages));
-	range_drop(at, pages);
+	expect_reused(t->at, t->pages, t->kib, few_faults(t->pages));
 }
 
 static unsigned long mark_in_each_block(char *at, size_t pages, size_t index)
@@ -123,127 +103,99 @@ static unsigned long mark_in_each_block(char *at, size_t pages, size_t index)
  * Two pages in each 64 KiB are written to, in no order: each by a fault that does
  * nothing for the others, except where they are one block of the architecture.
  */
-QUIRE_CASE_SIZES(cow, sparse, LARGE_SIZES)
+TRIAL_CASE(cow, sparse, plain, 0, LARGE_SIZES)
 {
-	bool in_blocks = ARCH_BLOCK_STATE && kib >= BLOCK * PAGE_SIZE / KIB;
-	size_t pages = range_pages(kib);
-	char *at = cow_range(kib, true);
+	bool in_blocks = ARCH_BLOCK_STATE && t->kib >= BLOCK * PAGE_SIZE / KIB;
 
 	fork_and_forget();
 	cow_faults();	/* the pages of this program, too, were shared */
-	EXPECT(mark_in_each_block(at, pages, 5) >= pages / BLOCK,
+	EXPECT(mark_in_each_block(t->at, t->pages, 5) >= t->pages / BLOCK,
 	       "a page was written to without a fault");
-	EXPECT(mark_in_each_block(at, pages, 8) >= pages / BLOCK || in_blocks,
-	       "a page became writable by the write to another");
-	cow_mark_all(at, pages, kib, MASK_ALL, VALUE);
-	cow_expect(at, pages, kib, MASK_ALL, VALUE);
-	range_drop(at, pages);
+	EXPECT(mark_in_each_block(t->at, t->pages, 8) >= t->pages / BLOCK ||
+	       in_blocks, "a page became writable by the write to another");
+	cow_mark_all(t->at, t->pages, t->kib, MASK_ALL, VALUE);
+	cow_expect(t->at, t->pages, t->kib, MASK_ALL, VALUE);
 }
 
 /* The parent gets copies; then the child is the only one who has the folios. */
-QUIRE_CASE_SIZES_TAGGED(cow, child_reuses, SERIES, 16, 64, 256, 1024)
+TAGGED_TRIAL_CASE(cow, child_reuses, SERIES, plain, 0, 16, 64, 256, 1024)
 {
-	size_t pages = range_pages(kib);
-	char *at = cow_range(kib, true);
-	struct peer peer;
-
-	if (!peer_fork(&peer)) {
-		peer_wait(&peer);
-		expect_content(at, pages, SEED, 0);
-		expect_reused(at, pages, kib, blocks(pages, kib));
-		peer_end(&peer);
+	if (!peer_fork(&t->peer)) {
+		peer_wait(&t->peer);
+		expect_content(t->at, t->pages, SEED, 0);
+		expect_reused(t->at, t->pages, t->kib,
+			      blocks(t->pages, t->kib));
+		peer_end(&t->peer);
 	}
-	cow_mark_all(at, pages, kib, MASK_ALL, VALUE + 1);
-	peer_turn(&peer);
-	peer_join(&peer, "the child that keeps the folios");
-	cow_expect(at, pages, kib, MASK_ALL, VALUE + 1);
-	range_drop(at, pages);
+	cow_mark_all(t->at, t->pages, t->kib, MASK_ALL, VALUE + 1);
+	peer_turn(&t->peer);
+	peer_join(&t->peer, "the child that keeps the folios");
+	cow_expect(t->at, t->pages, t->kib, MASK_ALL, VALUE + 1);
 }
 
 /* Some pages of each folio are no longer mapped: the rest is still reused. */
-QUIRE_CASE_SIZES_TAGGED(cow, rest_reused, SERIES, 64, 256)
+TAGGED_TRIAL_CASE(cow, rest_reused, SERIES, plain, MASKS, 64, 256)
 {
-	size_t pages = range_pages(kib);
+	size_t n, same = 0, mapped = 0;
 
-	for_each_mask(mask) {
-		char *at = cow_range(kib, true);
-		struct snapshot *before;
-		size_t n, same = 0, mapped = 0;
-
-		fork_and_forget();
-		for (n = 0; n < pages; n++) {
-			if (!masked(mask, n, kib))
-				continue;
-			if (madvise(page_at(at, n), PAGE_SIZE, MADV_DONTNEED))
-				die_errno("MADV_DONTNEED");
-		}
-		before = snapshot(at, pages);
-		for (n = 0; n < pages; n++) {
-			struct page_state now;
-
-			if (masked(mask, n, kib))
-				continue;
-			mapped++;
-			cow_mark(at, n, VALUE);
-			cow_expect_rest(at, n);
-			now = pagemap_page(page_at(at, n));
-			same += now.pfn == before->page[n].pfn;
-		}
-		/* A single page is copied, to free its folio */
-		if (mapped > pages / folio_pages(kib))
-			EXPECT_EQ(same, mapped);
-		free(before);
-		range_drop(at, pages);
+	fork_and_forget();
+	for (n = 0; n < t->pages; n++) {
+		if (!masked(t->mask, n, t->kib))
+			continue;
+		range_advise(page_at(t->at, n), 1, MADV_DONTNEED);
 	}
+	t->before = snapshot(t->at, t->pages);
+	for (n = 0; n < t->pages; n++) {
+		struct page_state now;
+
+		if (masked(t->mask, n, t->kib))
+			continue;
+		mapped++;
+		cow_mark(t->at, n, VALUE);
+		cow_expect_rest(t->at, n);
+		now = pagemap_page(page_at(t->at, n));
+		same += now.pfn == t->before->page[n].pfn;
+	}
+	/* A single page is copied, to free its folio */
+	if (mapped > t->pages / folio_pages(t->kib))
+		EXPECT_EQ(same, mapped);
 }
 
 /*
  * Each of the folios has a swap slot that nothing uses any more. With the series,
  * 6.12 frees the slots of a block on a fault, not more.
  */
-QUIRE_CASE_SIZES_TAGGED(cow, in_swap_cache, SERIES, 16, 64)
+TAGGED_TRIAL_CASE(cow, in_swap_cache, SERIES, charged_with_swap, 0, 16, 64)
 {
-	size_t pages = range_pages(kib);
-	char *at;
-
-	swap_on(SWAP_MIB);
-	at = range_charged(kib, true);
-	reclaim_to_swap_cache(at, pages, kib);
+	reclaim_to_swap_cache(t->at, t->pages, t->kib);
 	fork_and_forget();
-	expect_reused(at, pages, kib, few_faults(pages));
-	range_drop(at, pages);
+	expect_reused(t->at, t->pages, t->kib, few_faults(t->pages));
 }
 
 /*
  * The child maps the folios, and the parent has swap entries of the same slots:
  * what the child writes must not come to the parent from the swap cache.
  */
-QUIRE_CASE_SIZES(cow, parent_in_swap, LARGE_SIZES)
+TRIAL_CASE(cow, parent_in_swap, charged_with_swap, 0, LARGE_SIZES)
 {
-	size_t pages = range_pages(kib);
-	struct peer peer;
-	char *at;
-
-	swap_on(SWAP_MIB);
-	at = range_charged(kib, true);
-	reclaim_to_swap_cache(at, pages, kib);
-	if (!peer_fork(&peer)) {
-		mask_mlock(at, pages, kib, MASK_FIRST);
-		peer_turn(&peer);
-		munlock(at, pages * PAGE_SIZE);
-		cow_mark_all(at, pages, kib, MASK_ALL, VALUE);
-		peer_turn(&peer);
-		cow_expect(at, pages, kib, MASK_ALL, VALUE);
-		peer_end(&peer);
+	reclaim_to_swap_cache(t->at, t->pages, t->kib);
+	if (!peer_fork(&t->peer)) {
+		mask_mlock(t->at, t->pages, t->kib, MASK_FIRST);
+		peer_turn(&t->peer);
+		munlock(t->at, t->pages * PAGE_SIZE);
+		cow_mark_all(t->at, t->pages, t->kib, MASK_ALL, VALUE);
+		peer_turn(&t->peer);
+		cow_expect(t->at, t->pages, t->kib, MASK_ALL, VALUE);
+		peer_end(&t->peer);
 	}
-	peer_wait(&peer);
-	reclaim_shared(peer.pid);
-	EXPECT(pagemap_swapped(at, pages), "no page of the parent is swapped out");
-	peer_turn(&peer);
-	expect_content(at, pages, SEED, 0);
-	cow_mark_all(at, pages, kib, MASK_ALL, VALUE + 1);
-	peer_turn(&peer);
-	peer_join(&peer, "the child that keeps the folios");
-	cow_expect(at, pages, kib, MASK_ALL, VALUE + 1);
-	range_drop(at, pages);
+	peer_wait(&t->peer);
+	reclaim_shared(t->peer.pid);
+	EXPECT(pagemap_swapped(t->at, t->pages),
+	       "no page of the parent is swapped out");
+	peer_turn(&t->peer);
+	expect_content(t->at, t->pages, SEED, 0);
+	cow_mark_all(t->at, t->pages, t->kib, MASK_ALL, VALUE + 1);
+	peer_turn(&t->peer);
+	peer_join(&t->peer, "the child that keeps the folios");
+	cow_expect(t->at, t->pages, t->kib, MASK_ALL, VALUE + 1);
 }

@@ -6,7 +6,6 @@
  * wrote itself, or had at its fork.
  */
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -20,7 +19,6 @@
 #define ACTORS		4u
 #define STEPS		24u
 #define MAX_PAGES	(2 * MOST_PMD_PAGES)
-#define SWAP_MIB	(64 * PAGE_SCALE)
 
 enum op { CHECK, WRITE, WRITE_ONE, DROP, ADVISE_OUT, FORK, LEAVE, KILL, REAP };
 
@@ -65,8 +63,7 @@ static void write_page(size_t n)
 
 static void drop_page(size_t n)
 {
-	if (madvise(page_at(area, n), PAGE_SIZE, MADV_DONTNEED))
-		die_errno("MADV_DONTNEED");
+	range_advise(page_at(area, n), 1, MADV_DONTNEED);
 	want[n] = 0;
 	dropped[n] = true;
 }
@@ -218,7 +215,7 @@ static void start(unsigned long kib, bool by_pte)
 
 	area_kib = kib;
 	area_pages = range_pages(kib);
-	area = cow_range(kib, by_pte);
+	area = range_of(kib, by_pte);
 	for (n = 0; n < area_pages; n++) {
 		want[n] = cow_word(area, n);
 		dropped[n] = false;
@@ -270,6 +267,6 @@ QUIRE_CASE_FULL(cow, orders, 120000u, KTAP_SIZES(ALL_SIZES))
 
 QUIRE_CASE_FULL(cow, orders_swapping, 120000u, KTAP_SIZES(ALL_SIZES))
 {
-	swap_on(SWAP_MIB);
+	swap_on(SWAP_FOR_TESTS);
 	run_orders(kib, rounds(kib), true);
 }

@@ -8,13 +8,11 @@
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/uapi.h"
 #include "cow.h"
 #include "kernel/pin.h"
 #include "kernel/wp.h"
-#include "memory/part.h"
 #include "memory/pattern.h"
 #include "proc/knob.h"
 #include "proc/pagemap.h"
@@ -25,52 +23,39 @@
 #define IN_ORDER	6	/* so many pages in order, and a block becomes writable */
 
 /* The written pages are soft-dirty, and no other is; later the others are. */
-QUIRE_CASE_SIZES(cow, soft_dirty, LARGE_SIZES)
+TRIAL_CASE(cow, soft_dirty, plain, MASKS, LARGE_SIZES)
 {
-	size_t pages = range_pages(kib), n;
+	struct snapshot *now;
+	size_t n;
 
 	needs_soft_dirty();
-	for_each_mask(mask) {
-		char *at = cow_range(kib, true);
-		struct snapshot *now;
 
-		fork_and_forget();
-		pagemap_clear_soft_dirty();
-		cow_mark_all(at, pages, kib, mask, VALUE);
-		now = snapshot(at, pages);
-		for (n = 0; n < pages; n++)
-			EXPECT(now->page[n].soft_dirty == masked(mask, n, kib),
-			       "%s pages written: page %zu is %ssoft-dirty",
-			       mask->name, n,
-			       now->page[n].soft_dirty ? "" : "not ");
-		free(now);
-		/* Exclusive by now, half soft-dirty: the rest is noticed, too */
-		fork_and_forget();
-		cow_mark_all(at, pages, kib, MASK_ALL, VALUE + 1);
-		now = snapshot(at, pages);
-		for (n = 0; n < pages; n++)
-			EXPECT(now->page[n].soft_dirty,
-			       "page %zu was written and is not soft-dirty", n);
-		free(now);
-		range_drop(at, pages);
-	}
+	fork_and_forget();
+	pagemap_clear_soft_dirty();
+	cow_mark_all(t->at, t->pages, t->kib, t->mask, VALUE);
+	now = snapshot(t->at, t->pages);
+	for (n = 0; n < t->pages; n++)
+		EXPECT(now->page[n].soft_dirty == masked(t->mask, n, t->kib),
+		       "%s pages written: page %zu is %ssoft-dirty",
+		       t->mask->name, n,
+		       now->page[n].soft_dirty ? "" : "not ");
+	free(now);
+	/* Exclusive by now, half soft-dirty: the rest is noticed, too */
+	fork_and_forget();
+	cow_mark_all(t->at, t->pages, t->kib, MASK_ALL, VALUE + 1);
+	now = snapshot(t->at, t->pages);
+	for (n = 0; n < t->pages; n++)
+		EXPECT(now->page[n].soft_dirty,
+		       "page %zu was written and is not soft-dirty", n);
+	free(now);
 }
 
 /* Protected by userfaultfd after the fork: each write to such a page stops. */
-QUIRE_CASE_SIZES(cow, wp_stops, ALL_SIZES)
+TRIAL_CASE(cow, wp_stops, plain, MASKS, ALL_SIZES)
 {
-	size_t pages = range_pages(kib);
-
-	for_each_mask(mask) {
-		char *at = cow_range(kib, true);
-		int uffd;
-
-		fork_and_forget();
-		uffd = wp_protect(at, pages, kib, mask);
-		expect_wp_stopped(uffd, at, pages, kib, mask);
-		close(uffd);
-		range_drop(at, pages);
-	}
+	fork_and_forget();
+	t->uffd = wp_protect(t->at, t->pages, t->kib, t->mask);
+	expect_wp_stopped(t->uffd, t->at, t->pages, t->kib, t->mask);
 }
 
 /*
@@ -78,52 +63,48 @@ QUIRE_CASE_SIZES(cow, wp_stops, ALL_SIZES)
  * contpte block apart before it comes to the entries around the fault. Protection
  * of the other pages stays.
  */
-QUIRE_CASE_SIZES(cow, wp_async_of_one, 64, 256, 1024)
+TRIAL_CASE(cow, wp_async_of_one, plain, 0, 64, 256, 1024)
 {
-	size_t pages = range_pages(kib), written = folio_pages(kib) / 2 + 3, n;
-	char *at = cow_range(kib, true);
-	int uffd = uffd_open(WP_FEATURES | UFFD_FEATURE_WP_ASYNC);
+	size_t written = folio_pages(t->kib) / 2 + 3, n;
 
-	uffd_register_wp(uffd, at, pages * PAGE_SIZE);
+	t->uffd = uffd_open(WP_FEATURES | UFFD_FEATURE_WP_ASYNC);
+
+	uffd_register_wp(t->uffd, t->at, t->pages * PAGE_SIZE);
 	/* In one call, which leaves contpte blocks whole */
-	uffd_writeprotect(uffd, at, pages * PAGE_SIZE, true);
-	cow_mark(at, written, VALUE);
+	uffd_writeprotect(t->uffd, t->at, t->pages * PAGE_SIZE, true);
+	cow_mark(t->at, written, VALUE);
 	/* A write that nothing stops would leave the bit set */
-	cow_mark(at, written + 2, VALUE);
-	for (n = 0; n < pages; n++)
-		EXPECT_EQ(pagemap_page(page_at(at, n)).uffd_wp,
+	cow_mark(t->at, written + 2, VALUE);
+	for (n = 0; n < t->pages; n++)
+		EXPECT_EQ(pagemap_page(page_at(t->at, n)).uffd_wp,
 			  n != written && n != written + 2);
-	close(uffd);
-	range_drop(at, pages);
 }
 
 /* Some pages are in another VMA, with other rights, or gone. */
-static void check_part(unsigned long kib, const struct mask *mask,
-		       const struct part *part)
+static void check_part(struct trial *t)
 {
-	size_t pages = range_pages(kib), n;
-	char *at = cow_range(kib, true);
+	size_t n;
 
 	fork_and_forget();
-	part_give(at, pages, kib, mask, part);
+	part_give(t->at, t->pages, t->kib, t->mask, t->part);
 	/* The first writes to each folio, by the last pages that can be written */
-	for (n = 0; n < pages; n += folio_pages(kib)) {
-		size_t page = n + folio_pages(kib) - 1, i;
+	for (n = 0; n < t->pages; n += folio_pages(t->kib)) {
+		size_t page = n + folio_pages(t->kib) - 1, i;
 
-		while (page > n && masked(mask, page, kib))
+		while (page > n && masked(t->mask, page, t->kib))
 			page--;
-		for (i = page > n + IN_ORDER ? page - IN_ORDER : n; i <= page; i++) {
-			if (!masked(mask, i, kib))
-				pattern_write_page(page_at(at, i), SEED, i);
+		for (i = page > n + IN_ORDER ? page - IN_ORDER : n; i <= page;
+		     i++) {
+			if (!masked(t->mask, i, t->kib))
+				pattern_write_page(page_at(t->at, i), SEED, i);
 		}
 	}
-	expect_part(at, pages, kib, mask, part);
-	range_drop(at, pages);
+	expect_part(t->at, t->pages, t->kib, t->mask, t->part);
 }
 
 QUIRE_CASE_FULL(cow, parts, 60000u, KTAP_SIZES(16, 64, 256, 2048))
 {
-	for_each_part(kib, check_part);
+	trials_run(&plain, PARTS, kib, check_part);
 }
 
 /* Writes some pages of each 64 KiB in order, but not the last ones. */
@@ -152,141 +133,105 @@ static void expect_few(const char *at, const char *field, size_t pages)
 }
 
 /* Pages that are clean, as they are lazyfree, stay clean until written. */
-QUIRE_CASE_SIZES(cow, neighbours_stay_clean, 64, 256, 1024)
+TRIAL_CASE(cow, neighbours_stay_clean, plain, 0, 64, 256, 1024)
 {
-	size_t pages = range_pages(kib);
-	char *at = cow_range(kib, true);
-
-	if (madvise(at, pages * PAGE_SIZE, MADV_FREE))
-		die_errno("MADV_FREE");
+	range_advise(t->at, t->pages, MADV_FREE);
 	fork_and_forget();
-	write_some(at, pages);
-	expect_few(at, "Private_Dirty", pages);
-	cow_mark_all(at, pages, kib, MASK_ALL, VALUE);
-	EXPECT_EQ(smaps_kib(at, "Private_Dirty"), pages * PAGE_SIZE / KIB);
-	range_drop(at, pages);
+	write_some(t->at, t->pages);
+	expect_few(t->at, "Private_Dirty", t->pages);
+	cow_mark_all(t->at, t->pages, t->kib, MASK_ALL, VALUE);
+	EXPECT_EQ(smaps_kib(t->at, "Private_Dirty"), t->pages * PAGE_SIZE /
+		  KIB);
 }
 
-QUIRE_CASE_SIZES(cow, neighbours_stay_old, 64, 256, 1024)
+TRIAL_CASE(cow, neighbours_stay_old, plain, 0, 64, 256, 1024)
 {
-	size_t pages = range_pages(kib);
-	char *at = cow_range(kib, true);
-
 	fork_and_forget();
 	write_file("/proc/self/clear_refs", "1");
-	write_some(at, pages);
-	expect_few(at, "Referenced", pages);
-	cow_mark_all(at, pages, kib, MASK_ALL, VALUE);
-	EXPECT_EQ(smaps_kib(at, "Referenced"), pages * PAGE_SIZE / KIB);
-	range_drop(at, pages);
+	write_some(t->at, t->pages);
+	expect_few(t->at, "Referenced", t->pages);
+	cow_mark_all(t->at, t->pages, t->kib, MASK_ALL, VALUE);
+	EXPECT_EQ(smaps_kib(t->at, "Referenced"), t->pages * PAGE_SIZE / KIB);
 }
 
 /* A fork in which the child gets some pages only, or zeroes instead of them. */
-static void check_not_all(unsigned long kib, const struct mask *mask, int advice,
-			  int undo)
+static void check_not_all(struct trial *t, int advice, int undo)
 {
-	size_t pages = range_pages(kib), n = 0, run;
-	char *at = cow_range(kib, true);
-	struct peer peer;
+	size_t n = 0;
 
-	for (; (run = mask_run(mask, &n, pages, kib)); n += run) {
-		if (madvise(page_at(at, n), run * PAGE_SIZE, advice))
-			die_errno("madvise %d", advice);
-	}
-	if (!peer_fork(&peer)) {
-		peer_wait(&peer);
-		for (n = 0; n < pages; n++) {
-			if (!masked(mask, n, kib))
-				expect_content(page_at(at, n), 1, SEED, n);
+	mask_advise(t->at, t->pages, t->kib, t->mask, advice);
+	if (!peer_fork(&t->peer)) {
+		peer_wait(&t->peer);
+		for (n = 0; n < t->pages; n++) {
+			if (!masked(t->mask, n, t->kib))
+				expect_content(page_at(t->at, n), 1, SEED, n);
 			else if (advice == MADV_WIPEONFORK)
-				expect_zero(page_at(at, n), 1);
+				expect_zero(page_at(t->at, n), 1);
 		}
-		write_shared(at, pages, kib, mask, SEED_CHILD);
-		peer_turn(&peer);
-		expect_shared(at, pages, kib, mask, SEED_CHILD);
-		peer_end(&peer);
+		write_shared(t->at, t->pages, t->kib, t->mask, SEED_CHILD);
+		peer_turn(&t->peer);
+		expect_shared(t->at, t->pages, t->kib, t->mask, SEED_CHILD);
+		peer_end(&t->peer);
 	}
-	if (madvise(at, pages * PAGE_SIZE, undo))
-		die_errno("madvise %d", undo);
-	cow_mark_all(at, pages, kib, MASK_ALL, VALUE);
-	peer_turn(&peer);
-	cow_expect(at, pages, kib, MASK_ALL, VALUE);
-	cow_mark_all(at, pages, kib, MASK_ALL, VALUE + 1);
-	peer_turn(&peer);
-	peer_join(&peer, "the child that got some pages");
-	cow_expect(at, pages, kib, MASK_ALL, VALUE + 1);
-	range_drop(at, pages);
+	range_advise(t->at, t->pages, undo);
+	cow_mark_all(t->at, t->pages, t->kib, MASK_ALL, VALUE);
+	peer_turn(&t->peer);
+	cow_expect(t->at, t->pages, t->kib, MASK_ALL, VALUE);
+	cow_mark_all(t->at, t->pages, t->kib, MASK_ALL, VALUE + 1);
+	peer_turn(&t->peer);
+	peer_join(&t->peer, "the child that got some pages");
+	cow_expect(t->at, t->pages, t->kib, MASK_ALL, VALUE + 1);
 }
 
-QUIRE_CASE_SIZES(cow, dontfork, ALL_SIZES)
-{
-	for_each_mask(mask)
-		check_not_all(kib, mask, MADV_DONTFORK, MADV_DOFORK);
-}
-
-QUIRE_CASE_SIZES(cow, wipeonfork, ALL_SIZES)
-{
-	for_each_mask(mask)
-		check_not_all(kib, mask, MADV_WIPEONFORK, MADV_KEEPONFORK);
-}
+CALL_TRIAL_CASE(cow, dontfork, plain, MASKS,
+		check_not_all(t, MADV_DONTFORK, MADV_DOFORK), ALL_SIZES)
+CALL_TRIAL_CASE(cow, wipeonfork, plain, MASKS,
+		check_not_all(t, MADV_WIPEONFORK, MADV_KEEPONFORK), ALL_SIZES)
 
 /*
  * A second fork shares the pages that are not in the mask: writes to the others
  * of a block leave them read-only. The first page of each folio may be `marked`.
  */
-static void share_and_write(char *at, unsigned long kib, const struct mask *mask,
-			    bool marked)
+static void share_and_write(struct trial *t, bool marked)
 {
-	size_t pages = range_pages(kib), n;
-	struct peer peer;
+	size_t n;
 
-	if (!fork_without(&peer, at, pages, kib, mask)) {
-		peer_wait(&peer);
-		for (n = 0; n < pages; n++) {
-			if (masked(mask, n, kib))
+	if (!fork_without(&t->peer, t->at, t->pages, t->kib, t->mask)) {
+		peer_wait(&t->peer);
+		for (n = 0; n < t->pages; n++) {
+			if (masked(t->mask, n, t->kib))
 				continue;
-			cow_expect_rest(at, n);
-			if (!marked || n % folio_pages(kib))
-				expect_content(page_at(at, n), 1, SEED, n);
+			cow_expect_rest(t->at, n);
+			if (!marked || n % folio_pages(t->kib))
+				expect_content(page_at(t->at, n), 1, SEED, n);
 		}
-		peer_end(&peer);
+		peer_end(&t->peer);
 	}
-	cow_mark_all(at, pages, kib, mask, VALUE);
-	cow_mark_all(at, pages, kib, MASK_ALL, VALUE + 1);
-	peer_turn(&peer);
-	peer_join(&peer, "the child that shares some pages");
-	cow_expect(at, pages, kib, MASK_ALL, VALUE + 1);
-	range_drop(at, pages);
+	cow_mark_all(t->at, t->pages, t->kib, t->mask, VALUE);
+	cow_mark_all(t->at, t->pages, t->kib, MASK_ALL, VALUE + 1);
+	peer_turn(&t->peer);
+	peer_join(&t->peer, "the child that shares some pages");
+	cow_expect(t->at, t->pages, t->kib, MASK_ALL, VALUE + 1);
 }
 
 /* All pages are exclusive before some are shared. */
-static void check_shared_neighbours(unsigned long kib, const struct mask *mask)
+TRIAL_CASE(cow, shared_neighbours, plain, MASKS, LARGE_SIZES)
 {
-	size_t pages = range_pages(kib), n;
-	char *at = cow_range(kib, true);
+	size_t n;
 
 	fork_and_forget();
-	for (n = 0; n < pages; n += folio_pages(kib))
-		cow_mark(at, n, VALUE);
-	share_and_write(at, kib, mask, true);
-}
-
-QUIRE_CASE_SIZES(cow, shared_neighbours, LARGE_SIZES)
-{
-	for_each_mask(mask)
-		check_shared_neighbours(kib, mask);
+	for (n = 0; n < t->pages; n += folio_pages(t->kib))
+		cow_mark(t->at, n, VALUE);
+	share_and_write(t, true);
 }
 
 /* Pages that are dirty stay so when another page of the block is written. */
-QUIRE_CASE_SIZES(cow, neighbours_stay_dirty, 64, 256, 1024)
+TRIAL_CASE(cow, neighbours_stay_dirty, plain, 0, 64, 256, 1024)
 {
-	size_t pages = range_pages(kib);
-	char *at = cow_range(kib, true);
-
 	fork_and_forget();
-	write_some(at, pages);
-	EXPECT_EQ(smaps_kib(at, "Private_Dirty"), pages * PAGE_SIZE / KIB);
-	range_drop(at, pages);
+	write_some(t->at, t->pages);
+	EXPECT_EQ(smaps_kib(t->at, "Private_Dirty"), t->pages * PAGE_SIZE /
+		  KIB);
 }
 
 /* Waits until the process stops, and writes a word there. */
@@ -318,7 +263,7 @@ QUIRE_CASE_SIZES(cow, written_by_debugger, ALL_SIZES)
 		wait_child(pid, "the process that has a debugger");
 		return;
 	}
-	at = cow_range(kib, true);
+	at = range_by_ptes(kib);
 	fork_and_forget();
 	range_protect(at, pages, PROT_READ);
 	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) || raise(SIGSTOP) ||
@@ -337,20 +282,14 @@ QUIRE_CASE_SIZES(cow, written_by_debugger, ALL_SIZES)
 }
 
 /* Direct I/O that reads a page makes it exclusive and leaves it read-only. */
-static void check_read_by_device(unsigned long kib, const struct mask *mask,
-				 size_t index)
+TRIAL_CASE(cow, read_by_device, plain, MASKS, LARGE_SIZES)
 {
-	char *at = cow_range(kib, true);
+	size_t index = mask_first(t->mask, t->kib);
 
-	fork_and_forget();
-	pin_end(pin_folios(at, range_pages(kib), kib, index));
-	share_and_write(at, kib, mask, false);
-}
-
-QUIRE_CASE_SIZES(cow, read_by_device, LARGE_SIZES)
-{
-	check_read_by_device(kib, MASK_FIRST, 0);
-	check_read_by_device(kib, MASK_LAST, folio_pages(kib) - 1);
 	/* The page before it is written to first, and those after it are shared */
-	check_read_by_device(kib, MASK_LOW_HALF, folio_pages(kib) / 2 - 1);
+	if (t->mask == MASK_LOW_HALF)
+		index = folio_pages(t->kib) / 2 - 1;
+	fork_and_forget();
+	pin_end(pin_folios(t->at, t->pages, t->kib, index));
+	share_and_write(t, false);
 }

@@ -4,7 +4,6 @@
 #include "kernel/damon.h"
 #include "kernel/env.h"
 #include "memory/pattern.h"
-#include "process/peer.h"
 #include "tests/migrate/migrate.h"
 
 #define BLOCKS		4u
@@ -18,12 +17,7 @@
 static void copy_pages(char *at, size_t pages, unsigned long kib,
 		       const struct mask *mask)
 {
-	size_t n;
-
-	for (n = 0; n < pages; n++) {
-		if (masked(mask, n, kib))
-			pattern_write_page(page_at(at, n), SEED, n);
-	}
+	mask_write(at, pages, kib, mask, SEED);
 }
 
 /* The folios, on node 0, of which this process has copies of some pages. */
@@ -100,12 +94,7 @@ static void each_copies(unsigned long kib,
 		check(kib, which[n]);
 }
 
-QUIRE_CASE_SIZES_TAGGED(fixes, damon_moves_all, FIXES, 16, 64, 256)
-{
-	each_copies(kib, check_moves);
-}
-
-QUIRE_CASE_SIZES_TAGGED(fixes, damon_counts_all, FIXES, 16, 64, 256)
-{
-	each_copies(kib, check_counts);
-}
+QUIRE_CASE_SIZES_CALL_TAGGED(fixes, damon_moves_all, FIXES,
+			     each_copies(kib, check_moves), 16, 64, 256)
+QUIRE_CASE_SIZES_CALL_TAGGED(fixes, damon_counts_all, FIXES,
+			     each_copies(kib, check_counts), 16, 64, 256)

@@ -24,14 +24,12 @@
 #include "report/die.h"
 #include "run/ktap.h"
 
-#define SWAP_MIB	(16 * PAGE_SCALE)
-
 static char *exclusive_folio(unsigned long kib)
 {
 	size_t n, nr = folio_pages(kib);
 	char *at;
 
-	swap_on(SWAP_MIB);
+	swap_on(SWAP_FOR_TESTS);
 	memcg_enter();
 	at = range_filled(SRC_BASE, nr, kib);
 	for (n = 0; n < nr; n++) {
@@ -131,10 +129,7 @@ QUIRE_CASE_SIZES_TAGGED(fixes, exclusive_reclaimed_mglru, FIXES, 16, 64, 256)
 	check(kib, reclaim_all);
 }
 
-QUIRE_CASE_SIZES_TAGGED(fixes, exclusive_idle, FIXES, 16, 64, 256)
-{
-	check(kib, make_idle);
-}
+QUIRE_CASE_SIZES_CALL_TAGGED(fixes, exclusive_idle, FIXES, check(kib, make_idle), 16, 64, 256)
 
 QUIRE_CASE_SIZES_TAGGED(fixes, exclusive_migrated, FIXES, 16, 64, 256)
 {
@@ -142,10 +137,8 @@ QUIRE_CASE_SIZES_TAGGED(fixes, exclusive_migrated, FIXES, 16, 64, 256)
 	check(kib, migrate);
 }
 
-QUIRE_CASE_SIZES_TAGGED(fixes, exclusive_again, FIXES, 16, 64, 256)
-{
-	check(kib, ask_again);
-}
+QUIRE_CASE_SIZES_CALL_TAGGED(fixes, exclusive_again, FIXES, check(kib, ask_again),
+			     16, 64, 256)
 
 /*
  * Lazily freed pages go to the device, which writes them. A device leaves no dirty
@@ -160,8 +153,7 @@ QUIRE_CASE_SIZES_TAGGED(fixes, exclusive_written, FIXES, 4, 64)
 		SKIP("this kernel has no test device (configs/device.config)");
 	buffer = map_anon(DST_BASE, pages * PAGE_SIZE);
 	at = range_charged(kib, true);
-	if (madvise(at, pages * PAGE_SIZE, MADV_FREE))
-		die_errno("MADV_FREE of %zu pages", pages);
+	range_advise(at, pages, MADV_FREE);
 	dmirror_take(at, buffer, pages);
 	EXPECT_EQ(pagemap_swapped(at, pages), pages);
 	pattern_write(buffer, pages * PAGE_SIZE, SEED_NEW);
@@ -172,6 +164,5 @@ QUIRE_CASE_SIZES_TAGGED(fixes, exclusive_written, FIXES, 4, 64)
 	page_out(at, pages * PAGE_SIZE);
 	expect_content(at, pages, SEED_NEW, 0);
 	unmap(buffer, pages * PAGE_SIZE);
-	range_drop(at, pages);
 	dmirror_close();
 }

@@ -9,26 +9,19 @@
 #include "kernel/khugepaged.h"
 #include "kernel/ksm.h"
 #include "kernel/memcg.h"
-#include "kernel/reclaim.h"
 #include "kernel/swap.h"
-#include "memory/expect.h"
 #include "memory/folio.h"
 #include "memory/pattern.h"
-#include "memory/range.h"
 #include "proc/pagemap.h"
 #include "proc/proc.h"
 #include "process/map.h"
-#include "process/peer.h"
-#include "report/die.h"
-#include "run/ktap.h"
+#include "tests/matrix/trial.h"
 
-#define SWAP_MIB	(64 * PAGE_SCALE)
 #define TWIN		DST_BASE
 
 static void free_lazily(char *addr, size_t pages)
 {
-	if (madvise(addr, pages * PAGE_SIZE, MADV_FREE))
-		die_errno("MADV_FREE of %zu pages", pages);
+	range_advise(addr, pages, MADV_FREE);
 	env_drain_lru();
 }
 
@@ -58,20 +51,15 @@ static void expect_kept_from_child(char *addr, size_t pages)
 }
 
 /* Read back from a device without a swap cache in between, and clean. */
-QUIRE_CASE_SIZES_TAGGED(fixes, free_read_back, FIXES, 4, 16, 64, 256)
+TAGGED_TRIAL_CASE(fixes, free_read_back, FIXES, charged_with_swap, 0,
+		  4, 16, 64, 256)
 {
-	size_t pages = range_pages(kib);
-	char *at;
-
-	swap_on(SWAP_MIB);
-	at = range_charged(kib, true);
-	swap_out(at, pages);
-	expect_content(at, pages, SEED, 0);
+	swap_out(t->at, t->pages);
+	expect_content(t->at, t->pages, SEED, 0);
 	/* Otherwise the swap cache keeps it, too. */
-	EXPECT(!(kpage_flags(pagemap_page(at).pfn) & KPF_SWAPCACHE),
+	EXPECT(!(kpage_flags(pagemap_page(t->at).pfn) & KPF_SWAPCACHE),
 	       "page 0 is in the swap cache");
-	expect_kept_from_child(at, pages);
-	range_drop(at, pages);
+	expect_kept_from_child(t->at, t->pages);
 }
 
 /* Two pages that hold the same, merged: page 0 of the range and its twin. */
@@ -91,10 +79,9 @@ QUIRE_CASE_TAGGED(fixes, free_unmerged, FIXES)
 {
 	char *at;
 
-	swap_on(SWAP_MIB);
+	swap_on(SWAP_FOR_TESTS);
 	at = merged_page();
-	if (madvise(at, PAGE_SIZE, MADV_UNMERGEABLE))
-		die_errno("MADV_UNMERGEABLE");
+	range_advise(at, 1, MADV_UNMERGEABLE);
 	EXPECT(!ksm_merged(at, TWIN), "the page is still merged");
 	expect_kept_from_child(at, 1);
 }
@@ -107,7 +94,7 @@ QUIRE_CASE_TAGGED(fixes, free_merged, FIXES)
 {
 	char *at;
 
-	swap_on(SWAP_MIB);
+	swap_on(SWAP_FOR_TESTS);
 	at = merged_page();
 	pattern_write_page(TWIN, SEED_NEW, 0);
 	free_lazily(at, 1);
@@ -141,10 +128,9 @@ QUIRE_CASE_SIZES_TAGGED(fixes, free_collapsed, FIXES, 16, 64, 256, 1024, 2048)
 {
 	char *at;
 
-	swap_on(SWAP_MIB);
+	swap_on(SWAP_FOR_TESTS);
 	at = collapsed(kib);
 	expect_kept_from_child(at, folio_pages(kib));
-	range_drop(at, PMD_PAGES);
 }
 
 /*
@@ -156,15 +142,13 @@ static void expect_half_kept(char *at, size_t pages)
 	size_t half = pages / 2;
 	struct peer peer;
 
-	if (madvise(at, half * PAGE_SIZE, MADV_DONTFORK))
-		die_errno("MADV_DONTFORK");
+	range_advise(at, half, MADV_DONTFORK);
 	if (!peer_fork(&peer)) {
 		peer_wait(&peer);
 		expect_swapped(page_at(at, half), half, half);
 		peer_end(&peer);
 	}
-	if (madvise(at, half * PAGE_SIZE, MADV_DOFORK))
-		die_errno("MADV_DOFORK");
+	range_advise(at, half, MADV_DOFORK);
 	free_lazily(at, pages);
 	reclaim_shared(peer.pid);
 	peer_turn(&peer);
@@ -175,88 +159,70 @@ QUIRE_CASE_SIZES_TAGGED(fixes, free_collapsed_in_part, FIXES, 16, 64, 256, 1024)
 {
 	char *at;
 
-	swap_on(SWAP_MIB);
+	swap_on(SWAP_FOR_TESTS);
 	at = collapsed(kib);
 	expect_half_kept(at, folio_pages(kib));
-	range_drop(at, PMD_PAGES);
 }
 
-QUIRE_CASE_SIZES_TAGGED(fixes, free_read_back_in_part, FIXES, 16, 64, 256)
+TAGGED_TRIAL_CASE(fixes, free_read_back_in_part, FIXES, charged_with_swap, 0,
+		  16, 64, 256)
 {
-	size_t pages = range_pages(kib);
-	char *at;
-
-	swap_on(SWAP_MIB);
-	at = range_charged(kib, true);
-	swap_out(at, pages);
-	folio_want(kib);
-	expect_content(at, pages, SEED, 0);
+	swap_out(t->at, t->pages);
+	folio_want(t->kib);
+	expect_content(t->at, t->pages, SEED, 0);
 	folio_want(PAGE_KIB);
-	if (!folio_is_size(at, kib))
+	if (!folio_is_size(t->at, t->kib))
 		SKIP("swap is read back as small folios");
-	expect_half_kept(at, folio_pages(kib));
-	range_drop(at, pages);
+	expect_half_kept(t->at, folio_pages(t->kib));
 }
 
 /* Not exclusive any more, but nobody else maps it: it may be freed. */
-QUIRE_CASE_SIZES(fixes, free_child_gone, 4, 64, 2048)
+TRIAL_CASE(fixes, free_child_gone, charged, MAPPINGS, 4, 64, 2048)
 {
-	char *at = range_charged(kib, false);
-	size_t pages = range_pages(kib);
-	struct peer peer;
-
-	if (!peer_fork(&peer)) {
-		peer_wait(&peer);
-		peer_end(&peer);
+	if (!peer_fork(&t->peer)) {
+		peer_wait(&t->peer);
+		peer_end(&t->peer);
 	}
-	peer_turn(&peer);
-	peer_join(&peer, "the child");
-	free_lazily(at, pages);
-	reclaim(at, pages, BY_MEMCG);
-	expect_zero(at, pages);
-	range_drop(at, pages);
+	peer_turn(&t->peer);
+	peer_join(&t->peer, "the child");
+	free_lazily(t->at, t->pages);
+	reclaim(t->at, t->pages, BY_MEMCG);
+	expect_zero(t->at, t->pages);
 }
 
 /*
  * Freed while a child has all pages, or one of each folio, and keeps them by the
  * dirty bits of its own entries.
  */
-static void check_child_alive(unsigned long kib, bool all)
+static void check_child_alive(struct trial *t, bool all)
 {
-	size_t n, pages = range_pages(kib), step = folio_pages(kib);
-	char *at = range_charged(kib, false);
-	struct peer peer;
+	size_t n, step = folio_pages(t->kib);
 
-	if (!peer_fork(&peer)) {
-		peer_wait(&peer);
-		for (n = 0; n < pages && !all; n += step)
-			unmap(page_at(at, n + 1), (step - 1) * PAGE_SIZE);
-		peer_turn(&peer);
-		for (n = 0; n < pages; n += all ? 1 : step)
-			expect_content(page_at(at, n), 1, SEED, n);
-		peer_end(&peer);
+	if (!peer_fork(&t->peer)) {
+		peer_wait(&t->peer);
+		for (n = 0; n < t->pages && !all; n += step)
+			unmap(page_at(t->at, n + 1), (step - 1) * PAGE_SIZE);
+		peer_turn(&t->peer);
+		for (n = 0; n < t->pages; n += all ? 1 : step)
+			expect_content(page_at(t->at, n), 1, SEED, n);
+		peer_end(&t->peer);
 	}
-	peer_turn(&peer);
-	free_lazily(at, pages);
-	EXPECT_EQ(smaps_kib(at, "LazyFree"), pages * PAGE_SIZE / KIB);
+	peer_turn(&t->peer);
+	free_lazily(t->at, t->pages);
+	EXPECT_EQ(smaps_kib(t->at, "LazyFree"), t->pages * PAGE_SIZE / KIB);
 	if (!all)
-		reclaim_shared(peer.pid);
-	peer_turn(&peer);
-	peer_join(&peer, "the child");
+		reclaim_shared(t->peer.pid);
+	peer_turn(&t->peer);
+	peer_join(&t->peer, "the child");
 	if (all)
-		reclaim(at, pages, BY_PAGEOUT);
-	EXPECT_EQ(pagemap_present(at, pages), 0);
-	range_drop(at, pages);
+		reclaim(t->at, t->pages, BY_PAGEOUT);
+	EXPECT_EQ(pagemap_present(t->at, t->pages), 0);
 }
 
 /* Once the child is gone, reclaim needs no swap. */
-QUIRE_CASE_SIZES(fixes, free_child_alive, 4, 16, 64, 256, 1024)
-{
-	check_child_alive(kib, true);
-}
+CALL_TRIAL_CASE(fixes, free_child_alive, charged, MAPPINGS,
+		check_child_alive(t, true), 4, 16, 64, 256, 1024)
 
 /* The child's page does not keep the others, even while it is there. */
-QUIRE_CASE_SIZES(fixes, free_beside_page, 16, 64, 256, 1024)
-{
-	check_child_alive(kib, false);
-}
+CALL_TRIAL_CASE(fixes, free_beside_page, charged, MAPPINGS,
+		check_child_alive(t, false), 16, 64, 256, 1024)

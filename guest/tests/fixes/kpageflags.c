@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "kernel/ksm.h"
-#include "memory/expect.h"
 #include "memory/range.h"
 #include "proc/pagemap.h"
 #include "run/ktap.h"
@@ -26,7 +25,6 @@ QUIRE_CASE_SIZES_TAGGED(fixes, folio_not_ksm, FIXES, ALL_SIZES)
 
 	for (n = 0; n < nr; n++)
 		EXPECT(!is_ksm(page_at(at, n)), "page %zu counts as merged", n);
-	range_drop(at, nr);
 }
 
 QUIRE_CASE(fixes, merged_is_ksm)
@@ -39,5 +37,4 @@ QUIRE_CASE(fixes, merged_is_ksm)
 	/* The wait for ksmd has looked at the bit, too, and dies without it. */
 	EXPECT(is_ksm(at) && is_ksm(page_at(at, 1)),
 	       "a merged page does not count as merged");
-	range_drop(at, 2);
 }

@@ -24,8 +24,6 @@
 #include "process/map.h"
 #include "run/ktap.h"
 
-#define SWAP_MIB	(16 * PAGE_SCALE)
-
 /* The heads and tails of so many folios; not every head's table is next to it */
 #define HINTED		12u
 #define TAIL		16u
@@ -115,7 +113,7 @@ QUIRE_CASE_TAGGED(fixes, low_swap_in, FIXES)
 	memcg_enter();
 	stay_on_cpu(0);
 	probe_init();
-	swap_on(SWAP_MIB);
+	swap_on(SWAP_FOR_TESTS);
 	/* Allocate the upper tables now: the others then follow each other. */
 	*(char *)map_anon(page_at(DST_BASE, (SWAPPED + 1) * PMD_PAGES),
 			  PAGE_SIZE) = 1;

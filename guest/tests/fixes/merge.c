@@ -3,7 +3,6 @@
  * The bits of a page-table entry by which user space tracks writes, when KSM
  * puts another page into it.
  */
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "kernel/ksm.h"
@@ -11,7 +10,6 @@
 #include "memory/expect.h"
 #include "memory/pattern.h"
 #include "memory/range.h"
-#include "report/die.h"
 #include "run/ktap.h"
 
 #define PAGES	2ul

@@ -24,7 +24,7 @@ static void check_status(unsigned long kib, bool by_pte, enum order order)
 	static void *addrs[2 * MOST_PMD_PAGES];
 	static int nodes[2 * MOST_PMD_PAGES], status[2 * MOST_PMD_PAGES];
 	size_t n, pages = range_pages(kib), nr = folio_pages(kib);
-	char *at = migrate_range(kib, by_pte);
+	char *at = range_of(kib, by_pte);
 	int node = !node_of(at);
 	long left;
 

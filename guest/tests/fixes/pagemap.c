@@ -2,8 +2,6 @@
 /* What pagemap says of the pages of a folio that a PMD maps. */
 #include <sys/mman.h>
 
-#include "memory/expect.h"
-#include "memory/folio.h"
 #include "memory/range.h"
 #include "proc/pagemap.h"
 #include "proc/proc.h"
@@ -56,11 +54,5 @@ static void check_exclusive(size_t twice)
 }
 
 QUIRE_CASE_TAGGED(fixes, pmd_exclusive_but_first, FIXES) { check_exclusive(0); }
-QUIRE_CASE_TAGGED(fixes, pmd_exclusive_but_middle, FIXES)
-{
-	check_exclusive(PMD_PAGES / 2);
-}
-QUIRE_CASE_TAGGED(fixes, pmd_exclusive_but_last, FIXES)
-{
-	check_exclusive(PMD_PAGES - 1);
-}
+QUIRE_CASE_CALL_TAGGED(fixes, pmd_exclusive_but_middle, FIXES, check_exclusive(PMD_PAGES / 2))
+QUIRE_CASE_CALL_TAGGED(fixes, pmd_exclusive_but_last, FIXES, check_exclusive(PMD_PAGES - 1))

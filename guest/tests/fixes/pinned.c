@@ -14,10 +14,7 @@
 #include "kernel/uring.h"
 #include "memory/expect.h"
 #include "memory/range.h"
-#include "report/die.h"
 #include "run/ktap.h"
-
-#define SWAP_MIB	(64 * PAGE_SCALE)
 
 /*
  * When the pages are freed. The folios become lazyfree when this CPU's LRU
@@ -27,8 +24,7 @@ enum order { FREED, FREED_AND_DRAINED, FREED_WHILE_PINNED, NR_ORDERS };
 
 static void free_lazily(char *at, size_t pages)
 {
-	if (madvise(at, pages * PAGE_SIZE, MADV_FREE))
-		die_errno("MADV_FREE of %zu pages", pages);
+	range_advise(at, pages, MADV_FREE);
 }
 
 static void check_buffer(unsigned long kib, bool by_pte, enum order order,
@@ -60,7 +56,7 @@ static void check_buffers(unsigned long kib, bool reclaimed_while_pinned)
 {
 	enum order order;
 
-	swap_on(SWAP_MIB);
+	swap_on(SWAP_FOR_TESTS);
 	for_each_mapping(by_pte, kib) {
 		for (order = 0; order < NR_ORDERS; order++)
 			check_buffer(kib, by_pte, order,
@@ -68,19 +64,15 @@ static void check_buffers(unsigned long kib, bool reclaimed_while_pinned)
 	}
 }
 
-QUIRE_CASE_SIZES_TAGGED(fixes, pinned_buffer, FIXES, ALL_SIZES)
-{
-	check_buffers(kib, false);
-}
+QUIRE_CASE_SIZES_CALL_TAGGED(fixes, pinned_buffer, FIXES,
+			     check_buffers(kib, false), ALL_SIZES)
 
 /*
  * Reclaim that finds the pin, then writes, then reclaim: where an extra reference
  * made the folio swap-backed, it was kept without any dirty bit.
  */
-QUIRE_CASE_SIZES_TAGGED(fixes, pinned_reclaimed, FIXES, ALL_SIZES)
-{
-	check_buffers(kib, true);
-}
+QUIRE_CASE_SIZES_CALL_TAGGED(fixes, pinned_reclaimed, FIXES, check_buffers(kib, true),
+			     ALL_SIZES)
 
 /* Nothing is written, but could be: the pages are kept as they were. */
 static void check_device(unsigned long kib, bool by_pte, bool fast)
@@ -99,14 +91,14 @@ static void check_device(unsigned long kib, bool by_pte, bool fast)
 
 QUIRE_CASE_SIZES_TAGGED(fixes, pinned_fast, FIXES, ALL_SIZES)
 {
-	swap_on(SWAP_MIB);
+	swap_on(SWAP_FOR_TESTS);
 	for_each_mapping(by_pte, kib)
 		check_device(kib, by_pte, true);
 }
 
 QUIRE_CASE_SIZES_TAGGED(fixes, pinned_slow, FIXES, ALL_SIZES)
 {
-	swap_on(SWAP_MIB);
+	swap_on(SWAP_FOR_TESTS);
 	for_each_mapping(by_pte, kib)
 		check_device(kib, by_pte, false);
 }

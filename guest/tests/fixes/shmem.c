@@ -15,10 +15,7 @@
 #include "memory/range.h"
 #include "proc/proc.h"
 #include "process/map.h"
-#include "report/die.h"
 #include "run/ktap.h"
-
-#define SWAP_MIB	(64 * PAGE_SCALE)
 
 /*
  * A folio of PMD_SIZE that was only read, mapped by a writable entry a page: it
@@ -33,8 +30,7 @@ static char *read_by_ptes(void)
 	map_or_die(at, PMD_SIZE, PROT_READ | PROT_WRITE,
 		   MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	expect_zero(at, 1);
-	if (madvise(at, PMD_SIZE, MADV_REMOVE))
-		die_errno("MADV_REMOVE of shared memory");
+	range_advise(at, PMD_PAGES, MADV_REMOVE);
 	folio_want_shmem(PMD_KIB);
 	expect_zero(at, PMD_PAGES);
 	folio_want_shmem(PAGE_KIB);
@@ -49,7 +45,7 @@ static void expect_kept(size_t first)
 	char *at;
 
 	must_fit(2 * PMD_SIZE);
-	swap_on(SWAP_MIB);
+	swap_on(SWAP_FOR_TESTS);
 	at = read_by_ptes();
 	pattern_write(page_at(at, first), (PMD_PAGES - first) * PAGE_SIZE, SEED);
 	EXPECT(!madvise(at, PMD_SIZE, MADV_COLLAPSE), "MADV_COLLAPSE: %m");
@@ -61,13 +57,7 @@ static void expect_kept(size_t first)
 	unmap(at, PMD_SIZE);
 }
 
-QUIRE_CASE_TAGGED(fixes, collapse_keeps_written, FIXES)
-{
-	expect_kept(0);
-}
+QUIRE_CASE_CALL_TAGGED(fixes, collapse_keeps_written, FIXES, expect_kept(0))
 
 /* No entry is dirty but the last of a run. */
-QUIRE_CASE_TAGGED(fixes, collapse_keeps_last, FIXES)
-{
-	expect_kept(PMD_PAGES - 1);
-}
+QUIRE_CASE_CALL_TAGGED(fixes, collapse_keeps_last, FIXES, expect_kept(PMD_PAGES - 1))

@@ -20,8 +20,6 @@
 #include "report/die.h"
 #include "run/ktap.h"
 
-#define SWAP_MIB	(16 * PAGE_SCALE)
-
 static void expect_soft_dirty(char *at, size_t nr, bool dirty)
 {
 	size_t n;
@@ -53,19 +51,14 @@ static char *moved(size_t nr, void (*prepare)(char *, size_t))
 
 static void to_swap(char *at, size_t nr)
 {
-	swap_on(SWAP_MIB);
+	swap_on(SWAP_FOR_TESTS);
 	swap_out(at, nr);
 }
 
-QUIRE_CASE_TAGGED(fixes, moved_table, FIXES)
-{
-	range_drop(moved(PMD_PAGES, NULL), PMD_PAGES);
-}
-
-QUIRE_CASE_TAGGED(fixes, moved_tables, FIXES)
-{
-	range_drop(moved(3 * PMD_PAGES, NULL), 3 * PMD_PAGES);
-}
+QUIRE_CASE_CALL_TAGGED(fixes, moved_table, FIXES,
+		       range_drop(moved(PMD_PAGES, NULL), PMD_PAGES))
+QUIRE_CASE_CALL_TAGGED(fixes, moved_tables, FIXES,
+		       range_drop(moved(3 * PMD_PAGES, NULL), 3 * PMD_PAGES))
 
 /* A whole table of tables; a few pages in it will do. */
 QUIRE_CASE_TAGGED(fixes, moved_gib, FIXES)
@@ -105,10 +98,8 @@ QUIRE_CASE_TAGGED(fixes, moved_last_of_table, FIXES)
 	unmap(to, PAGE_SIZE);
 }
 
-QUIRE_CASE_TAGGED(fixes, moved_swapped, FIXES)
-{
-	range_drop(moved(PMD_PAGES, to_swap), PMD_PAGES);
-}
+QUIRE_CASE_CALL_TAGGED(fixes, moved_swapped, FIXES,
+		       range_drop(moved(PMD_PAGES, to_swap), PMD_PAGES))
 
 /* Tracking goes on at the new place. */
 QUIRE_CASE_TAGGED(fixes, moved_tracked, FIXES)
@@ -187,8 +178,7 @@ static void change_protection(char *half, bool on)
 
 static void change_advice(char *half, bool on)
 {
-	if (madvise(half, PMD_SIZE, on ? MADV_DONTFORK : MADV_DOFORK))
-		die_errno("madvise");
+	range_advise(half, PMD_PAGES, on ? MADV_DONTFORK : MADV_DOFORK);
 }
 
 static void change_lock(char *half, bool on)
@@ -206,25 +196,10 @@ static void change_policy(char *half, bool on)
 		die_errno("mbind");
 }
 
-QUIRE_CASE_TAGGED(fixes, moved_then_protected, FIXES)
-{
-	moved_then(change_protection);
-}
-
-QUIRE_CASE_TAGGED(fixes, moved_then_advised, FIXES)
-{
-	moved_then(change_advice);
-}
-
-QUIRE_CASE_TAGGED(fixes, moved_then_locked, FIXES)
-{
-	moved_then(change_lock);
-}
-
-QUIRE_CASE_TAGGED(fixes, moved_then_bound, FIXES)
-{
-	moved_then(change_policy);
-}
+QUIRE_CASE_CALL_TAGGED(fixes, moved_then_protected, FIXES, moved_then(change_protection))
+QUIRE_CASE_CALL_TAGGED(fixes, moved_then_advised, FIXES, moved_then(change_advice))
+QUIRE_CASE_CALL_TAGGED(fixes, moved_then_locked, FIXES, moved_then(change_lock))
+QUIRE_CASE_CALL_TAGGED(fixes, moved_then_bound, FIXES, moved_then(change_policy))
 
 /* Written, then made read-only, and collapsed by khugepaged to a folio of kib. */
 QUIRE_CASE_SIZES_TAGGED(fixes, collapsed_soft_dirty, FIXES, 16, 64, 256, 1024, 2048)

@@ -127,15 +127,9 @@ static void unmerge_rwp(uint64_t features, const struct mask *mask)
 }
 
 QUIRE_CASE_TAGGED(fixes, unmerge_rwp, FIXES) { unmerge_rwp(SYNC, MASK_FIRST); }
-QUIRE_CASE_TAGGED(fixes, unmerge_rwp_last, FIXES)
-{
-	unmerge_rwp(SYNC, MASK_LAST);
-}
+QUIRE_CASE_CALL_TAGGED(fixes, unmerge_rwp_last, FIXES, unmerge_rwp(SYNC, MASK_LAST))
 QUIRE_CASE_TAGGED(fixes, unmerge_rwp_all, FIXES) { unmerge_rwp(SYNC, MASK_ALL); }
-QUIRE_CASE_TAGGED(fixes, unmerge_rwp_async, FIXES)
-{
-	unmerge_rwp(ASYNC, MASK_EVEN);
-}
+QUIRE_CASE_CALL_TAGGED(fixes, unmerge_rwp_async, FIXES, unmerge_rwp(ASYNC, MASK_EVEN))
 
 /* The same when ksmd is told to unmerge everything. */
 QUIRE_CASE_TAGGED(fixes, unmerge_rwp_everything, FIXES)
@@ -165,14 +159,8 @@ static void merge_rwp(uint64_t features, const struct mask *mask)
 }
 
 QUIRE_CASE_TAGGED(fixes, merge_keeps_rwp, FIXES) { merge_rwp(SYNC, MASK_ALL); }
-QUIRE_CASE_TAGGED(fixes, merge_keeps_rwp_of_some, FIXES)
-{
-	merge_rwp(SYNC, MASK_LOW_HALF);
-}
-QUIRE_CASE_TAGGED(fixes, merge_keeps_rwp_async, FIXES)
-{
-	merge_rwp(ASYNC, MASK_ALL);
-}
+QUIRE_CASE_CALL_TAGGED(fixes, merge_keeps_rwp_of_some, FIXES, merge_rwp(SYNC, MASK_LOW_HALF))
+QUIRE_CASE_CALL_TAGGED(fixes, merge_keeps_rwp_async, FIXES, merge_rwp(ASYNC, MASK_ALL))
 
 QUIRE_CASE(fixes, unmerge_keeps_wp)
 {

@@ -19,12 +19,10 @@
 static void member(struct peer *peer, char *at, size_t pages,
 		   unsigned long kib, const struct mask *few, size_t number)
 {
-	size_t n = 0, run;
+	size_t n;
 
-	for (; number < 16 && (run = mask_run(few, &n, pages, kib)); n += run) {
-		if (madvise(page_at(at, n), run * PAGE_SIZE, MADV_DONTNEED))
-			die_errno("MADV_DONTNEED of %zu pages", run);
-	}
+	if (number < 16)
+		mask_advise(at, pages, kib, few, MADV_DONTNEED);
 	peer_turn(peer);
 	if (number % 2)
 		peer_end(peer);

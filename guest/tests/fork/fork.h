@@ -15,17 +15,9 @@
 
 #define FORK_CASE(name, ...)	SWAPPING_CASE(fork, name, __VA_ARGS__)
 
-/* The size of a folio of one block, for masks within small folios, too. */
-
 /* A range of which all pages are in swap. */
 char *fork_range(unsigned long kib);
-
-/*
- * After fork(), in either process: swap entries are those of before, with all
- * their bits, or without uffd-wp. The other entries are as present as before.
- */
-enum wp { WP_STAYS, WP_GOES };
-void expect_copied(const struct snapshot *before, const char *addr, enum wp wp);
+extern const struct ground in_swap;
 
 enum order { PARENT_FIRST, CHILD_FIRST, CHILD_READS, NR_ORDERS };
 /*

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* fork() of ranges that are in swap, as a whole or in part. */
-#include <stdlib.h>
 #include <sys/mman.h>
 
 #include "fork.h"
 #include "kernel/swap.h"
-#include "memory/pattern.h"
 #include "memory/share.h"
-#include "proc/proc.h"
-#include "process/map.h"
 
 #define for_each_order(order) \
 	for (enum order order = PARENT_FIRST; order < NR_ORDERS; order++)
@@ -76,17 +72,10 @@ static void page_out_masked(char *at, size_t pages, unsigned long kib,
 		reclaim(page_at(at, n), run, BY_PAGEOUT);
 }
 
-FORK_CASE(partly_swapped, ALL_SIZES)
+TRIAL_CASE(fork, partly_swapped, swapping, MASKS, ALL_SIZES)
 {
-	size_t pages = range_pages(kib);
-
-	for_each_mask(mask) {
-		char *at = swapout_range(kib, true);
-
-		page_out_masked(at, pages, kib, mask);
-		expect_apart(at, pages, PARENT_FIRST);
-		range_drop(at, pages);
-	}
+	page_out_masked(t->at, t->pages, t->kib, t->mask);
+	expect_apart(t->at, t->pages, PARENT_FIRST);
 }
 
 /* Slots go down while addresses go up, or up in steps of five pages. */
@@ -112,134 +101,87 @@ FORK_CASE(slots_scattered, 4)
 }
 
 /* Some pages are dropped: neither process has an entry for them. */
-FORK_CASE(holes, ALL_SIZES)
+TRIAL_CASE(fork, holes, in_swap, MASKS, ALL_SIZES)
 {
-	size_t n, pages = range_pages(kib);
-
-	for_each_mask(mask) {
-		char *at = fork_range(kib);
-		struct snapshot *before;
-		struct peer peer;
-
-		for (n = 0; n < pages; n++) {
-			if (masked(mask, n, BLOCK_KIB) &&
-			    madvise(page_at(at, n), PAGE_SIZE, MADV_DONTNEED))
-				die_errno("MADV_DONTNEED of page %zu", n);
-		}
-		before = snapshot(at, pages);
-		if (!peer_fork(&peer)) {
-			expect_copied(before, at, WP_GOES);
-			expect_shared(at, pages, BLOCK_KIB, mask, SEED);
-			peer_turn(&peer);
-			expect_shared(at, pages, BLOCK_KIB, mask, SEED);
-			peer_end(&peer);
-		}
-		peer_wait(&peer);
-		expect_copied(before, at, WP_STAYS);
-		write_shared(at, pages, BLOCK_KIB, mask, SEED_NEW);
-		peer_turn(&peer);
-		peer_join(&peer, "the child of a range with holes");
-		expect_shared(at, pages, BLOCK_KIB, mask, SEED_NEW);
-		range_drop(at, pages);
-		free(before);
+	mask_advise(t->at, t->pages, BLOCK_KIB, t->mask, MADV_DONTNEED);
+	t->before = snapshot(t->at, t->pages);
+	if (!peer_fork(&t->peer)) {
+		expect_changed(t->before, t->at, MAPPED_AGAIN | WP_DROPPED);
+		expect_shared(t->at, t->pages, BLOCK_KIB, t->mask, SEED);
+		peer_turn(&t->peer);
+		expect_shared(t->at, t->pages, BLOCK_KIB, t->mask, SEED);
+		peer_end(&t->peer);
 	}
+	peer_wait(&t->peer);
+	expect_changed(t->before, t->at, MAPPED_AGAIN);
+	write_shared(t->at, t->pages, BLOCK_KIB, t->mask, SEED_NEW);
+	peer_turn(&t->peer);
+	peer_join(&t->peer, "the child of a range with holes");
+	expect_shared(t->at, t->pages, BLOCK_KIB, t->mask, SEED_NEW);
 }
 
 /*
  * Entries that the other process has dropped are the last ones of their slots,
  * the others are not, when a process ends.
  */
-FORK_CASE(dropped_by_one, ALL_SIZES)
+TRIAL_CASE(fork, dropped_by_one, in_swap, MASKS, ALL_SIZES)
 {
-	size_t n, pages = range_pages(kib);
-
-	for_each_mask(mask) {
-		char *at = fork_range(kib);
-		struct peer peer;
-
-		if (!peer_fork(&peer)) {
-			peer_wait(&peer);
-			EXPECT_EQ(pagemap_swapped(at, pages), pages);
-			peer_end(&peer);
-		}
-		for (n = 0; n < pages; n++) {
-			if (masked(mask, n, BLOCK_KIB) &&
-			    madvise(page_at(at, n), PAGE_SIZE, MADV_DONTNEED))
-				die_errno("MADV_DONTNEED of page %zu", n);
-		}
-		peer_turn(&peer);
-		peer_join(&peer, "the child that has more pages");
-		expect_shared(at, pages, BLOCK_KIB, mask, SEED);
-		range_drop(at, pages);
+	if (!peer_fork(&t->peer)) {
+		peer_wait(&t->peer);
+		EXPECT_EQ(pagemap_swapped(t->at, t->pages), t->pages);
+		peer_end(&t->peer);
 	}
+	mask_advise(t->at, t->pages, BLOCK_KIB, t->mask, MADV_DONTNEED);
+	peer_turn(&t->peer);
+	peer_join(&t->peer, "the child that has more pages");
+	expect_shared(t->at, t->pages, BLOCK_KIB, t->mask, SEED);
 }
 
 /* The child of a child, while all three still have everything in swap. */
-FORK_CASE(grandchild, ALL_SIZES)
+TRIAL_CASE(fork, grandchild, in_swap, 0, ALL_SIZES)
 {
-	size_t pages = range_pages(kib);
-	char *at = fork_range(kib);
-	struct peer peer;
-
-	if (!peer_fork(&peer)) {
-		peer_wait(&peer);
-		expect_apart(at, pages, PARENT_FIRST);
-		peer_end(&peer);
+	if (!peer_fork(&t->peer)) {
+		peer_wait(&t->peer);
+		expect_apart(t->at, t->pages, PARENT_FIRST);
+		peer_end(&t->peer);
 	}
-	peer_turn(&peer);
-	peer_join(&peer, "the child that forks");
-	expect_content(at, pages, SEED, 0);
-	expect_writable(at, pages);
-	range_drop(at, pages);
+	peer_turn(&t->peer);
+	peer_join(&t->peer, "the child that forks");
+	expect_content(t->at, t->pages, SEED, 0);
+	expect_writable(t->at, t->pages);
 }
 
 /* The child has no part of the mask, or zeroes there. */
-static void check_parts(unsigned long kib, const struct mask *mask, int advice)
+static void check_parts(struct trial *t, int advice)
 {
-	size_t n = 0, run, pages = range_pages(kib);
-	char *at = fork_range(kib);
-	struct snapshot *before;
+	size_t n = 0;
 	uint64_t word;
-	struct peer peer;
 
-	for (; (run = mask_run(mask, &n, pages, kib)); n += run) {
-		if (madvise(page_at(at, n), run * PAGE_SIZE, advice))
-			die_errno("madvise of page %zu", n);
-	}
-	before = snapshot(at, pages);
-	if (!peer_fork(&peer)) {
-		for (n = 0; n < pages; n++) {
-			if (!masked(mask, n, kib))
-				expect_content(page_at(at, n), 1, SEED, n);
+	mask_advise(t->at, t->pages, t->kib, t->mask, advice);
+	t->before = snapshot(t->at, t->pages);
+	if (!peer_fork(&t->peer)) {
+		for (n = 0; n < t->pages; n++) {
+			if (!masked(t->mask, n, t->kib))
+				expect_content(page_at(t->at, n), 1, SEED, n);
 			else if (advice == MADV_WIPEONFORK)
-				expect_zero(page_at(at, n), 1);
+				expect_zero(page_at(t->at, n), 1);
 			else
-				EXPECT(probe_read(page_at(at, n), &word),
+				EXPECT(probe_read(page_at(t->at, n), &word),
 				       "the child has page %zu", n);
 		}
-		write_shared(at, pages, kib, mask, SEED_CHILD);
-		peer_end(&peer);
+		write_shared(t->at, t->pages, t->kib, t->mask, SEED_CHILD);
+		peer_end(&t->peer);
 	}
-	expect_copied(before, at, WP_STAYS);
-	peer_wait(&peer);
-	peer_join(&peer, "the child that has only parts");
-	expect_content(at, pages, SEED, 0);
-	expect_writable(at, pages);
-	range_drop(at, pages);
-	free(before);
+	expect_changed(t->before, t->at, MAPPED_AGAIN);
+	peer_wait(&t->peer);
+	peer_join(&t->peer, "the child that has only parts");
+	expect_content(t->at, t->pages, SEED, 0);
+	expect_writable(t->at, t->pages);
 }
 
-FORK_CASE(dont_fork, ALL_SIZES)
-{
-	for_each_mask(mask)
-		check_parts(kib, mask, MADV_DONTFORK);
-}
-
-FORK_CASE(wipe_on_fork, ALL_SIZES)
-{
-	for_each_mask(mask)
-		check_parts(kib, mask, MADV_WIPEONFORK);
-}
+CALL_TRIAL_CASE(fork, dont_fork, in_swap, MASKS, check_parts(t, MADV_DONTFORK), ALL_SIZES)
+CALL_TRIAL_CASE(fork, wipe_on_fork, in_swap, MASKS,
+		check_parts(t, MADV_WIPEONFORK), ALL_SIZES)
 
 /* Unmapped, but still in the swap cache, because somebody holds them. */
 FORK_CASE(in_swap_cache, LARGE_SIZES)
@@ -267,8 +209,7 @@ FORK_CASE(long_runs, 4)
 	const size_t pages = 3 * PMD_PAGES;
 	char *at = range_filled(page_at(SRC_BASE, 100), pages, kib);
 
-	if (munlock(at, pages * PAGE_SIZE))
-		die_errno("munlock");
+	range_unlock(at, pages);
 	reclaim(at, pages, BY_PAGEOUT);
 	EXPECT_EQ(pagemap_swapped(at, pages), pages);
 	expect_apart(at, pages, PARENT_FIRST);

@@ -23,8 +23,6 @@
 #include "report/die.h"
 #include "run/ktap.h"
 
-#define SWAP_MIB	(64 * PAGE_SCALE)
-
 static void write_device(int fd, const char *from, size_t pages)
 {
 	ssize_t len = pages * PAGE_SIZE;
@@ -47,18 +45,7 @@ static void read_device(int fd, char *to, size_t pages)
  */
 static void find_slowly(char *first)
 {
-	if (madvise(first, PAGE_SIZE, MADV_DONTNEED))
-		die_errno("MADV_DONTNEED of the first page");
-}
-
-static char *range_of(unsigned long kib, bool by_pte)
-{
-	size_t pages = range_pages(kib);
-	char *at = range_filled(SRC_BASE, pages, kib);
-
-	if (by_pte && kib * KIB == PMD_SIZE)
-		range_split_pmds(at, pages);
-	return at;
+	range_advise(first, 1, MADV_DONTNEED);
 }
 
 /* The pages in the mask are small folios with contents of their own. */
@@ -70,8 +57,7 @@ static void replace(char *at, size_t pages, unsigned long kib,
 	for (n = 0; n < pages; n++) {
 		if (!masked(mask, n, kib))
 			continue;
-		if (madvise(page_at(at, n), PAGE_SIZE, MADV_DONTNEED))
-			die_errno("MADV_DONTNEED of page %zu", n);
+		range_advise(page_at(at, n), 1, MADV_DONTNEED);
 		pattern_write_page(page_at(at, n), SEED_NEW, n);
 	}
 }
@@ -120,7 +106,7 @@ QUIRE_CASE_SIZES(gup, each_page, ALL_SIZES)
 
 	check_addresses(kib);
 	for_each_mask(mask) {
-		char *at = range_of(kib, true);
+		char *at = range_by_ptes(kib);
 
 		replace(at, pages, kib, mask);
 		for (slow = 0; slow < 2; slow++) {
@@ -155,7 +141,7 @@ static void check_writes(unsigned long kib, const struct mask *mask, bool slow,
 			 int fd)
 {
 	size_t pages = range_pages(kib);
-	char *at = range_of(kib, true);
+	char *at = range_by_ptes(kib);
 	struct peer peer;
 
 	if (!fork_without(&peer, at, pages, kib, mask)) {
@@ -187,7 +173,7 @@ static void check_unshares(unsigned long kib, const struct mask *mask,
 			   bool writable, int fd)
 {
 	size_t n, pages = range_pages(kib);
-	char *at = range_of(kib, true);
+	char *at = range_by_ptes(kib);
 	struct page_state page;
 	struct peer peer;
 
@@ -226,7 +212,7 @@ QUIRE_CASE_SIZES(gup, references_dropped, ALL_SIZES)
 	size_t slow, pages = range_pages(kib);
 	int fd = swap_open_spare(pages);
 
-	swap_on(SWAP_MIB);
+	swap_on(SWAP_FOR_TESTS);
 	for_each_mapping(by_pte, kib) {
 		char *at = range_of(kib, by_pte);
 
@@ -254,14 +240,13 @@ QUIRE_CASE_SIZES(gup, references_dropped, ALL_SIZES)
 
 static void populate(char *at, size_t pages)
 {
-	if (madvise(at, pages * PAGE_SIZE, MADV_POPULATE_READ))
-		die_errno("MADV_POPULATE_READ of %zu pages", pages);
+	range_advise(at, pages, MADV_POPULATE_READ);
 }
 
 static void check_marks(unsigned long kib)
 {
 	size_t n, pages = range_pages(kib);
-	char *each = range_of(kib, true), *all = range_filled(DST_BASE, pages, kib);
+	char *each = range_by_ptes(kib), *all = range_filled(DST_BASE, pages, kib);
 
 	env_drain_lru();
 	for (n = 0; n < pages; n++)

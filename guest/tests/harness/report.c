@@ -53,6 +53,12 @@ static void expect_report(const char *name, int status, const char *line,
 	       diagnostic, name, text);
 }
 
+#define REPORT_CASE(name_, hidden_, status_, line_, diagnostic_)	\
+	QUIRE_CASE(selftest, name_)					\
+	{								\
+		expect_report(hidden_, status_, line_, diagnostic_);	\
+	}
+
 QUIRE_CASE_HIDDEN(selftest, passes, 2000)
 {
 	EXPECT_EQ(1 + 1, 2);
@@ -130,11 +136,8 @@ QUIRE_CASE_HIDDEN(selftest, taints, 2000)
 	write_file("/proc/sys/kernel/tainted", "%lu", AUX_TAINT);
 }
 
-QUIRE_CASE(selftest, reports_a_pass)
-{
-	expect_report("selftest.passes", STATUS_OK, "\n  ok 1 passes\n",
-		      "KTAP version 1\n1..1\n  KTAP version 1\n  1..1\n");
-}
+REPORT_CASE(reports_a_pass, "selftest.passes", STATUS_OK,
+	    "\n  ok 1 passes\n", "KTAP version 1\n1..1\n  KTAP version 1\n  1..1\n")
 
 QUIRE_CASE(selftest, reports_a_failed_expectation)
 {
@@ -144,41 +147,18 @@ QUIRE_CASE(selftest, reports_a_failed_expectation)
 		      "  # ");
 }
 
-QUIRE_CASE(selftest, reports_a_failure_in_a_child)
-{
-	expect_report("selftest.fails_in_child", STATUS_FAILED,
-		      "\n  not ok 1 fails_in_child\n", "1 is 1");
-}
-
-QUIRE_CASE(selftest, counts_failures_it_does_not_print)
-{
-	expect_report("selftest.fails_often", STATUS_FAILED,
-		      "\n  not ok 1 fails_often\n", "4 more failures");
-}
-
-QUIRE_CASE(selftest, reports_a_case_that_dies)
-{
-	expect_report("selftest.dies", STATUS_FAILED, "\n  not ok 1 dies\n",
-		      "# gone");
-}
-
-QUIRE_CASE(selftest, reports_a_crash)
-{
-	expect_report("selftest.crashes", STATUS_FAILED,
-		      "\n  not ok 1 crashes\n", "killed by signal 11");
-}
-
-QUIRE_CASE(selftest, ends_a_case_that_sleeps)
-{
-	expect_report("selftest.sleeps", STATUS_FAILED,
-		      "\n  not ok 1 sleeps # TIMEOUT 50 ms\n", "");
-}
-
-QUIRE_CASE(selftest, ends_a_case_that_spins)
-{
-	expect_report("selftest.spins", STATUS_FAILED,
-		      "\n  not ok 1 spins # TIMEOUT 50 ms\n", "");
-}
+REPORT_CASE(reports_a_failure_in_a_child, "selftest.fails_in_child", STATUS_FAILED,
+	    "\n  not ok 1 fails_in_child\n", "1 is 1")
+REPORT_CASE(counts_failures_it_does_not_print, "selftest.fails_often", STATUS_FAILED,
+	    "\n  not ok 1 fails_often\n", "4 more failures")
+REPORT_CASE(reports_a_case_that_dies, "selftest.dies", STATUS_FAILED,
+	    "\n  not ok 1 dies\n", "# gone")
+REPORT_CASE(reports_a_crash, "selftest.crashes", STATUS_FAILED,
+	    "\n  not ok 1 crashes\n", "killed by signal 11")
+REPORT_CASE(ends_a_case_that_sleeps, "selftest.sleeps", STATUS_FAILED,
+	    "\n  not ok 1 sleeps # TIMEOUT 50 ms\n", "")
+REPORT_CASE(ends_a_case_that_spins, "selftest.spins", STATUS_FAILED,
+	    "\n  not ok 1 spins # TIMEOUT 50 ms\n", "")
 
 QUIRE_CASE(selftest, kills_what_a_case_left_behind)
 {
@@ -193,17 +173,10 @@ QUIRE_CASE(selftest, kills_what_a_case_left_behind)
 	EXPECT(kill(pid, 0) && errno == ESRCH, "process %d is still there", pid);
 }
 
-QUIRE_CASE(selftest, reports_a_case_that_checks_nothing)
-{
-	expect_report("selftest.checks_nothing", STATUS_FAILED,
-		      "\n  not ok 1 checks_nothing\n", "checked nothing");
-}
-
-QUIRE_CASE(selftest, reports_a_skip_with_its_reason)
-{
-	expect_report("selftest.skips", STATUS_OK,
-		      "\n  ok 1 skips # SKIP no such thing here\n", "");
-}
+REPORT_CASE(reports_a_case_that_checks_nothing, "selftest.checks_nothing", STATUS_FAILED,
+	    "\n  not ok 1 checks_nothing\n", "checked nothing")
+REPORT_CASE(reports_a_skip_with_its_reason, "selftest.skips", STATUS_OK,
+	    "\n  ok 1 skips # SKIP no such thing here\n", "")
 
 /* A case of mremap that the sources say is of that size. */
 static void expect_of_size(unsigned long size, const char *verdict)

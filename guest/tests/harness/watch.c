@@ -85,7 +85,5 @@ QUIRE_CASE(selftest, watch_ends_a_hang_and_keeps_what_it_said)
 		       "# this far\n  # not done in 300 ms\n");
 }
 
-QUIRE_CASE(selftest, watch_does_not_wait_for_a_child_left_behind)
-{
-	expect_watched(leaves_a_child, LIMIT_MS, STATUS_OK, "# done\n");
-}
+QUIRE_CASE_CALL(selftest, watch_does_not_wait_for_a_child_left_behind,
+		expect_watched(leaves_a_child, LIMIT_MS, STATUS_OK, "# done\n"))

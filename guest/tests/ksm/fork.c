@@ -146,17 +146,8 @@ static void child_moved_unscanned(enum range_kind kind)
 	expect_found(&all);
 }
 
-QUIRE_CASE_TAGGED(ksm, child_moved_unscanned, FIXES)
-{
-	ksm_begin();
-	child_moved_unscanned(PLAIN);
-}
-
-QUIRE_CASE_TAGGED(ksm, child_moved_unscanned_file, FIXES)
-{
-	ksm_begin();
-	child_moved_unscanned(FILE_PAGES);
-}
+KSM_FIXES_CASE(child_moved_unscanned, child_moved_unscanned(PLAIN))
+KSM_FIXES_CASE(child_moved_unscanned_file, child_moved_unscanned(FILE_PAGES))
 
 static long act_cut(char *addr, long pages)
 {

@@ -14,28 +14,24 @@
 
 static void pair_found(enum range_kind kind)
 {
-	struct mappings all;
+	struct mappings all = pair_merged(kind);
 
-	ksm_begin();
-	all = pair_merged(kind);
 	expect_found(&all);
 }
 
-QUIRE_CASE(ksm, pair) { pair_found(PLAIN); }
-QUIRE_CASE(ksm, pair_moved) { pair_found(MOVED); }
-QUIRE_CASE(ksm, pair_file) { pair_found(FILE_PAGES); }
-QUIRE_CASE(ksm, pair_file_moved) { pair_found(FILE_MOVED); }
-QUIRE_CASE(ksm, pair_high_address) { pair_found(HIGH); }
-QUIRE_CASE(ksm, pair_far_offset) { pair_found(FAR); }
+KSM_CASE(pair, pair_found(PLAIN))
+KSM_CASE(pair_moved, pair_found(MOVED))
+KSM_CASE(pair_file, pair_found(FILE_PAGES))
+KSM_CASE(pair_file_moved, pair_found(FILE_MOVED))
+KSM_CASE(pair_high_address, pair_found(HIGH))
+KSM_CASE(pair_far_offset, pair_found(FAR))
 
 /* ksmd scans again, with smart scan: its recorded index must not change. */
 static void rescanned_found(enum range_kind kind)
 {
-	struct mappings all;
+	struct mappings all = pair_merged(kind);
 	unsigned int n;
 
-	ksm_begin();
-	all = pair_merged(kind);
 	for (n = 0; n < RESCANS; n++) {
 		ksm_pass(1);
 		expect_reached(&all);
@@ -43,11 +39,11 @@ static void rescanned_found(enum range_kind kind)
 	expect_found(&all);
 }
 
-QUIRE_CASE(ksm, rescanned) { rescanned_found(PLAIN); }
-QUIRE_CASE(ksm, rescanned_moved) { rescanned_found(MOVED); }
-QUIRE_CASE(ksm, rescanned_file) { rescanned_found(FILE_PAGES); }
-QUIRE_CASE(ksm, rescanned_high_address) { rescanned_found(HIGH); }
-QUIRE_CASE(ksm, rescanned_far_offset) { rescanned_found(FAR); }
+KSM_CASE(rescanned, rescanned_found(PLAIN))
+KSM_CASE(rescanned_moved, rescanned_found(MOVED))
+KSM_CASE(rescanned_file, rescanned_found(FILE_PAGES))
+KSM_CASE(rescanned_high_address, rescanned_found(HIGH))
+KSM_CASE(rescanned_far_offset, rescanned_found(FAR))
 
 /* Part of a VMA moves, twice: both parts have one anon_vma. */
 QUIRE_CASE(ksm, part_moved_twice)
@@ -124,10 +120,8 @@ QUIRE_CASE(ksm, file_mapped_twice)
  */
 static void replaced(enum range_kind first, enum range_kind then)
 {
-	struct mappings all;
+	struct mappings all = pair_merged(first);
 
-	ksm_begin();
-	all = pair_merged(first);
 	if (then == MOVED) {
 		range_make_at(PLAIN, ORIGIN);
 		range_move(ORIGIN, RANGE_PAGES, HOME);
@@ -139,7 +133,7 @@ static void replaced(enum range_kind first, enum range_kind then)
 	expect_found(&all);
 }
 
-QUIRE_CASE(ksm, replaced_by_moved) { replaced(PLAIN, MOVED); }
-QUIRE_CASE(ksm, replaced_by_file) { replaced(PLAIN, FILE_PAGES); }
-QUIRE_CASE(ksm, moved_replaced_by_plain) { replaced(MOVED, PLAIN); }
-QUIRE_CASE(ksm, file_replaced_by_far) { replaced(FILE_PAGES, FAR); }
+KSM_CASE(replaced_by_moved, replaced(PLAIN, MOVED))
+KSM_CASE(replaced_by_file, replaced(PLAIN, FILE_PAGES))
+KSM_CASE(moved_replaced_by_plain, replaced(MOVED, PLAIN))
+KSM_CASE(file_replaced_by_far, replaced(FILE_PAGES, FAR))

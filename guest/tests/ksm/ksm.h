@@ -160,12 +160,18 @@ void unpoison(uint64_t pfn);
 int page_hold(char *addr);
 void page_let_go(int held);
 
+/* A case that is one call; KSM_FIXES_CASE: of a bug of stock. */
+#define KSM_CASE(name_, call_)						\
+	QUIRE_CASE(ksm, name_) { ksm_begin(); call_; }
+#define KSM_FIXES_CASE(name_, call_)					\
+	QUIRE_CASE_TAGGED(ksm, name_, FIXES) { ksm_begin(); call_; }
+
 /* One case for each of three kinds of range: name, name_moved, name_file. */
 #define KSM_CASES(name)							\
 	static void name(enum range_kind kind);				\
-	QUIRE_CASE(ksm, name) { ksm_begin(); name(PLAIN); }		\
-	QUIRE_CASE(ksm, name##_moved) { ksm_begin(); name(MOVED); }	\
-	QUIRE_CASE(ksm, name##_file) { ksm_begin(); name(FILE_PAGES); }	\
+	KSM_CASE(name, name(PLAIN))					\
+	KSM_CASE(name##_moved, name(MOVED))				\
+	KSM_CASE(name##_file, name(FILE_PAGES))				\
 	static void name(enum range_kind kind)
 
 #endif

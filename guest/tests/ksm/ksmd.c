@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Drives ksmd one pass at a time, and sets the initial state of a ksm case. */
-#include <sched.h>
 #include <sys/stat.h>
 
 #include "base/clock.h"
 #include "worker.h"
 #include "proc/knob.h"
 #include "proc/proc.h"
+#include "process/cpu.h"
 
 #define KNOBS		"/sys/kernel/mm/ksm"
 #define CGROUP_ROOT	"/sys/fs/cgroup"
@@ -33,17 +33,6 @@ static void join_cgroup(void)
 	write_file(KSM_CGROUP "/cgroup.procs", "0");
 }
 
-/* Reclaim would not find pages in the LRU batches of another CPU. */
-static void stay_here(void)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(0, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		die_errno("cannot stay on CPU 0");
-}
-
 static void whole_passes(void)
 {
 	ksm_set("sleep_millisecs", PAUSE_MS);
@@ -52,7 +41,7 @@ static void whole_passes(void)
 
 void ksm_begin(void)
 {
-	stay_here();
+	stay_on_cpu(0);	/* reclaim would not find pages in the LRU batches of another */
 	join_cgroup();
 	workers_open();
 	ksm_set("smart_scan", 1);

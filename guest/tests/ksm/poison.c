@@ -92,11 +92,9 @@ KSM_CASES(poison_spares_strangers)
  */
 static void spares_without_mapping(enum range_kind kind)
 {
-	struct scene scene;
+	struct scene scene = scene_merged(kind, true);
 	uint64_t pfn;
 
-	ksm_begin();
-	scene = scene_merged(kind, true);
 	worker_do(scene.child, act_unmap, scene.page, 1);
 	pfn = poison(&scene.all);
 	expect_told(NULL, scene.all.at[0].addr);
@@ -105,20 +103,9 @@ static void spares_without_mapping(enum range_kind kind)
 	expect_out_of_reach(&scene.all, pfn);
 }
 
-QUIRE_CASE_TAGGED(ksm, poison_spares_unmapped, FIXES)
-{
-	spares_without_mapping(PLAIN);
-}
-
-QUIRE_CASE_TAGGED(ksm, poison_spares_unmapped_moved, FIXES)
-{
-	spares_without_mapping(MOVED);
-}
-
-QUIRE_CASE_TAGGED(ksm, poison_spares_unmapped_file, FIXES)
-{
-	spares_without_mapping(FILE_PAGES);
-}
+KSM_FIXES_CASE(poison_spares_unmapped, spares_without_mapping(PLAIN))
+KSM_FIXES_CASE(poison_spares_unmapped_moved, spares_without_mapping(MOVED))
+KSM_FIXES_CASE(poison_spares_unmapped_file, spares_without_mapping(FILE_PAGES))
 
 /* A child that moved its range gets its own address. */
 KSM_CASES(poison_told_moved_child)
@@ -150,7 +137,6 @@ static void told_moved_unscanned(enum range_kind kind)
 	struct worker *child;
 	uint64_t pfn;
 
-	ksm_begin();
 	act_watch(NULL, true);
 	child = pair_merged_unscanned(&all, kind, true);
 	pfn = poison(&all);
@@ -159,15 +145,8 @@ static void told_moved_unscanned(enum range_kind kind)
 	expect_out_of_reach(&all, pfn);
 }
 
-QUIRE_CASE_TAGGED(ksm, poison_told_moved_unscanned, FIXES)
-{
-	told_moved_unscanned(PLAIN);
-}
-
-QUIRE_CASE_TAGGED(ksm, poison_told_moved_unscanned_file, FIXES)
-{
-	told_moved_unscanned(FILE_PAGES);
-}
+KSM_FIXES_CASE(poison_told_moved_unscanned, told_moved_unscanned(PLAIN))
+KSM_FIXES_CASE(poison_told_moved_unscanned_file, told_moved_unscanned(FILE_PAGES))
 
 /*
  * An earlier copy is unchanged, and its owner, who did not ask, gets no signal.

@@ -132,7 +132,6 @@ static void half_merged(enum range_kind kind)
 	unsigned int n;
 	int held;
 
-	ksm_begin();
 	/* The page at the lower address is put into the unstable tree. */
 	mappings_add(&all, NULL, twin_make_at(LOW_TWIN));
 	mappings_add(&all, NULL, page_of(range_make(kind), MID));
@@ -149,9 +148,9 @@ static void half_merged(enum range_kind kind)
 	expect_found(&all);
 }
 
-QUIRE_CASE(ksm, half_merged) { half_merged(PLAIN); }
-QUIRE_CASE(ksm, half_merged_moved) { half_merged(MOVED); }
-QUIRE_CASE(ksm, half_merged_far) { half_merged(FAR); }
+KSM_CASE(half_merged, half_merged(PLAIN))
+KSM_CASE(half_merged_moved, half_merged(MOVED))
+KSM_CASE(half_merged_far, half_merged(FAR))
 
 /*
  * The first of some equal pages has an extra reference, and cannot be merged.

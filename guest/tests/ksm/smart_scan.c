@@ -28,7 +28,6 @@ static void unique_skipped(enum range_kind kind)
 	unsigned long looks;
 	unsigned int done;
 
-	ksm_begin();
 	range_make(kind);
 	ksm_pass(OLD);
 	looks = skipped_in(4 * PERIOD, &done);
@@ -39,8 +38,8 @@ static void unique_skipped(enum range_kind kind)
 	       looks, done);
 }
 
-QUIRE_CASE(ksm, unique_pages_skipped) { unique_skipped(PLAIN); }
-QUIRE_CASE(ksm, unique_pages_skipped_far) { unique_skipped(FAR); }
+KSM_CASE(unique_pages_skipped, unique_skipped(PLAIN))
+KSM_CASE(unique_pages_skipped_far, unique_skipped(FAR))
 
 /* Two pages that can be merged, and no others. */
 static struct mappings pair_alone(enum range_kind kind)
@@ -83,11 +82,9 @@ QUIRE_CASE_TIMEOUT(ksm, merged_at_any_age, 120)
 static void written_scanned(enum range_kind kind)
 {
 	unsigned long skipped;
-	struct mappings all;
+	struct mappings all = pair_alone(kind);
 	unsigned int done;
 
-	ksm_begin();
-	all = pair_alone(kind);
 	mappings_merge(&all);
 	ksm_pass(5);
 	act_write(all.at[0].addr, OTHER);
@@ -153,7 +150,7 @@ QUIRE_CASE_TIMEOUT(ksm, written_pages_scanned_between, 60)
 	each_written_old(true);
 }
 
-QUIRE_CASE(ksm, written_pages_scanned) { written_scanned(PLAIN); }
-QUIRE_CASE(ksm, written_pages_scanned_moved) { written_scanned(MOVED); }
-QUIRE_CASE(ksm, written_pages_scanned_high) { written_scanned(HIGH); }
-QUIRE_CASE(ksm, written_pages_scanned_far) { written_scanned(FAR); }
+KSM_CASE(written_pages_scanned, written_scanned(PLAIN))
+KSM_CASE(written_pages_scanned_moved, written_scanned(MOVED))
+KSM_CASE(written_pages_scanned_high, written_scanned(HIGH))
+KSM_CASE(written_pages_scanned_far, written_scanned(FAR))

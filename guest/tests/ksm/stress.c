@@ -4,7 +4,6 @@
  * fork and swap, and merged pages are migrated. No byte may be lost.
  */
 #include <stdbool.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -87,8 +86,7 @@ static void __attribute__((noreturn)) actor(unsigned int nr,
 	unsigned int round;
 
 	map_anon(here, STRESS_PAGES * PAGE_SIZE);
-	if (madvise(here, STRESS_PAGES * PAGE_SIZE, MADV_MERGEABLE))
-		die_errno("MADV_MERGEABLE");
+	range_mergeable(here, STRESS_PAGES);
 	for (round = 0; round < ROUNDS || !*done; round++) {
 		write_some(here, nr, round);
 		sleep_ms(7 + nr);
@@ -115,6 +113,7 @@ QUIRE_CASE_TIMEOUT(ksm, stress, 60)
 	pid_t pids[ACTORS];
 	unsigned int nr, round;
 	unsigned long merged = 0;
+
 	volatile bool *done;
 
 	done = map_or_die(NULL, PAGE_SIZE, PROT_READ | PROT_WRITE,

@@ -6,12 +6,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "arch/arch.h"
 #include "base/units.h"
 #include "kernel/fail.h"
 #include "kernel/ksm.h"
@@ -29,7 +27,6 @@
 #define AREA		PLACE(0x2000000000, 0x40000000)
 #define PMD_PAGES	(PMD_SIZE / PAGE_SIZE)
 #define PAGES		(4 * PMD_PAGES)
-#define SWAP_MIB	(64 * PAGE_SCALE)
 #define SEED_MERGED	0x6e41u
 
 /* Pages that are equal: at the ends of page tables, in a row, and after a hole */
@@ -121,35 +118,12 @@ static void unmerge_part(bool full, size_t first, size_t end)
 	expect_unmerged(area, pfn, first, end);
 }
 
-QUIRE_CASE(ksm, unmerge_holes)
-{
-	unmerge_part(false, 0, PAGES);
-}
-
-QUIRE_CASE(ksm, unmerge_full)
-{
-	unmerge_part(true, 0, PAGES);
-}
-
-QUIRE_CASE(ksm, unmerge_part_of_holes)
-{
-	unmerge_part(false, 1, PAGES - 1);
-}
-
-QUIRE_CASE(ksm, unmerge_part_of_full)
-{
-	unmerge_part(true, 2, PMD_PAGES + 1);
-}
-
-QUIRE_CASE(ksm, unmerge_last_of_table)
-{
-	unmerge_part(true, PMD_PAGES - 1, PMD_PAGES);
-}
-
-QUIRE_CASE(ksm, unmerge_none)
-{
-	unmerge_part(false, 18, PMD_PAGES - 1);
-}
+QUIRE_CASE_CALL(ksm, unmerge_holes, unmerge_part(false, 0, PAGES))
+QUIRE_CASE_CALL(ksm, unmerge_full, unmerge_part(true, 0, PAGES))
+QUIRE_CASE_CALL(ksm, unmerge_part_of_holes, unmerge_part(false, 1, PAGES - 1))
+QUIRE_CASE_CALL(ksm, unmerge_part_of_full, unmerge_part(true, 2, PMD_PAGES + 1))
+QUIRE_CASE_CALL(ksm, unmerge_last_of_table, unmerge_part(true, PMD_PAGES - 1, PMD_PAGES))
+QUIRE_CASE_CALL(ksm, unmerge_none, unmerge_part(false, 18, PMD_PAGES - 1))
 
 /* A merged page in swap is no merged page: it stays in swap. */
 QUIRE_CASE(ksm, unmerge_beside_swap)
@@ -158,7 +132,7 @@ QUIRE_CASE(ksm, unmerge_beside_swap)
 	uint64_t pfn;
 	size_t i;
 
-	swap_on(SWAP_MIB);
+	swap_on(SWAP_FOR_TESTS);
 	merge_all(area);
 	pfn = pagemap_page(area).pfn;
 	swap_out(page_at(area, 3), 14);

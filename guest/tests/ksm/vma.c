@@ -113,8 +113,7 @@ QUIRE_CASE(ksm, grown_downwards)
 		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_GROWSDOWN | MAP_FIXED,
 		   -1, 0);
 	act_write(top, SAME);
-	if (madvise(top, PAGE_SIZE, MADV_MERGEABLE))
-		die_errno("MADV_MERGEABLE");
+	range_mergeable(top, 1);
 	mappings_add(&all, NULL, top);
 	mappings_add(&all, NULL, twin_make(0));
 	mappings_merge(&all);

@@ -3,177 +3,112 @@
  * Contents of lazily freed folios after reclaim. Clean pages are dropped as a
  * whole. Pages written after MADV_FREE keep every byte.
  */
-#include <stdlib.h>
-#include <sys/mman.h>
-
 #include "kernel/swap.h"
 #include "lazyfree.h"
 #include "memory/pattern.h"
 #include "proc/proc.h"
 
-QUIRE_CASE_SIZES(lazyfree, clean_dropped, ALL_SIZES)
+TRIAL_CASE(lazyfree, clean_dropped, lazy, HOWS | MAPPINGS, ALL_SIZES)
 {
-	size_t pages = range_pages(kib);
-	enum how how;
+	unsigned long freed = vmstat("pglazyfreed");
 
-	for (how = 0; how < NR_HOW; how++) {
-		for_each_mapping(by_pte, kib) {
-			char *at = lazy_range(kib, by_pte);
-			unsigned long freed = vmstat("pglazyfreed");
-
-			reclaim(at, pages, how);
-			EXPECT_EQ(vmstat("pglazyfreed") - freed, pages);
-			expect_dropped(at, pages);
-			expect_writable(at, pages);
-			range_drop(at, pages);
-		}
-	}
+	reclaim(t->at, t->pages, t->how);
+	EXPECT_EQ(vmstat("pglazyfreed") - freed, t->pages);
+	expect_dropped(t->at, t->pages);
+	expect_writable(t->at, t->pages);
 }
 
 /* Only read, before MADV_FREE and after it: still clean. */
-QUIRE_CASE_SIZES(lazyfree, clean_read_dropped, ALL_SIZES)
+TRIAL_CASE(lazyfree, clean_read_dropped, lazy, MAPPINGS, ALL_SIZES)
 {
-	size_t pages = range_pages(kib);
-
-	for_each_mapping(by_pte, kib) {
-		char *at = lazy_range(kib, by_pte);
-
-		expect_content(at, pages, SEED, 0);
-		reclaim(at, pages, BY_PAGEOUT);
-		expect_dropped(at, pages);
-		range_drop(at, pages);
-	}
+	expect_content(t->at, t->pages, SEED, 0);
+	reclaim(t->at, t->pages, BY_PAGEOUT);
+	expect_dropped(t->at, t->pages);
 }
 
-static void check_redirtied(unsigned long kib, bool by_pte, enum how how,
-			    const struct mask *mask)
+static void check_redirtied(struct trial *t)
 {
-	size_t pages = range_pages(kib);
-	char *at = lazy_range(kib, by_pte);
-
-	lazy_rewrite(at, pages, kib, mask);
-	reclaim(at, pages, how);
-	expect_survivors(at, pages, kib, mask);
+	lazy_rewrite(t->at, t->pages, t->kib, t->mask);
+	reclaim(t->at, t->pages, t->how);
+	expect_survivors(t->at, t->pages, t->kib, t->mask);
 	/* And again, now that part of it is swap-backed. */
-	reclaim(at, pages, how);
-	expect_survivors(at, pages, kib, mask);
-	expect_writable(at, pages);
-	range_drop(at, pages);
+	reclaim(t->at, t->pages, t->how);
+	expect_survivors(t->at, t->pages, t->kib, t->mask);
+	expect_writable(t->at, t->pages);
 }
 
-QUIRE_CASE_SIZES(lazyfree, redirtied_kept, ALL_SIZES)
-{
-	for_each_mask(mask) {
-		for_each_mapping(by_pte, kib)
-			check_redirtied(kib, by_pte, BY_PAGEOUT, mask);
-	}
-}
+CALL_TRIAL_CASE(lazyfree, redirtied_kept, lazy, MASKS | MAPPINGS,
+		check_redirtied(t), ALL_SIZES)
 
-QUIRE_CASE_SIZES(lazyfree, redirtied_kept_memcg, ALL_SIZES)
+TRIAL_CASE(lazyfree, redirtied_kept_memcg, lazy, MASKS | MAPPINGS, ALL_SIZES)
 {
-	for_each_mask(mask) {
-		for_each_mapping(by_pte, kib)
-			check_redirtied(kib, by_pte, BY_MEMCG, mask);
-	}
+	t->how = BY_MEMCG;
+	check_redirtied(t);
 }
 
 /* With swap, written pages may be swapped out and come back. */
 QUIRE_CASE_SIZES(lazyfree, redirtied_swapped, ALL_SIZES)
 {
 	swap_on(SWAP_MIB);
-	for_each_mask(mask) {
-		for_each_mapping(by_pte, kib)
-			check_redirtied(kib, by_pte, BY_PAGEOUT, mask);
-	}
+	trials_run(&lazy, MASKS | MAPPINGS, kib, check_redirtied);
 	/* Each CPU caches up to 64 free slots of swap, twice. */
 	EXPECT(swap_used_kib() <= 128 * PAGE_KIB, "%lu KiB of swap are still in use",
 	       swap_used_kib());
 }
 
 /* Redirtied as a whole: kept as a whole, then swapped out as any folio. */
-QUIRE_CASE_SIZES(lazyfree, redirtied_whole, ALL_SIZES)
+TRIAL_CASE(lazyfree, redirtied_whole, lazy_with_swap, MAPPINGS, ALL_SIZES)
 {
-	size_t pages = range_pages(kib);
-
-	swap_on(SWAP_MIB);
-	for_each_mapping(by_pte, kib) {
-		char *at = lazy_range(kib, by_pte);
-		struct snapshot *before;
-
-		lazy_rewrite(at, pages, kib, MASK_ALL);
-		before = snapshot(at, pages);
-		reclaim(at, pages, BY_PAGEOUT);
-		expect_entries(before, at);
-		EXPECT_EQ(lazy_swapbacked(at, pages), pages);
-		swap_out(at, pages);
-		expect_content(at, pages, SEED_NEW, 0);
-		range_drop(at, pages);
-		free(before);
-	}
+	lazy_rewrite(t->at, t->pages, t->kib, MASK_ALL);
+	t->before = snapshot(t->at, t->pages);
+	reclaim(t->at, t->pages, BY_PAGEOUT);
+	expect_entries(t->before, t->at);
+	EXPECT_EQ(lazy_swapbacked(t->at, t->pages), t->pages);
+	swap_out(t->at, t->pages);
+	expect_content(t->at, t->pages, SEED_NEW, 0);
 }
 
 /* One byte written in a page with old data: all of the page must be kept. */
-static void check_bytes(unsigned long kib, const struct mask *mask)
+TRIAL_CASE(lazyfree, one_byte_kept, lazy, MASKS | MAPPINGS, ALL_SIZES)
 {
-	size_t n, pages = range_pages(kib);
-	char *at = lazy_range(kib, false);
+	size_t n;
 
-	for (n = 0; n < pages; n++) {
-		if (masked(mask, n, kib))
-			page_at(at, n)[n * 37 % PAGE_SIZE] ^= 0x55;
+	for (n = 0; n < t->pages; n++) {
+		if (masked(t->mask, n, t->kib))
+			page_at(t->at, n)[n * 37 % PAGE_SIZE] ^= 0x55;
 	}
-	reclaim(at, pages, BY_PAGEOUT);
-	for (n = 0; n < pages; n++) {
-		if (!masked(mask, n, kib)) {
-			expect_old_or_zero(page_at(at, n), 1, n);
+	reclaim(t->at, t->pages, BY_PAGEOUT);
+	for (n = 0; n < t->pages; n++) {
+		if (!masked(t->mask, n, t->kib)) {
+			expect_old_or_zero(page_at(t->at, n), 1, n);
 			continue;
 		}
-		page_at(at, n)[n * 37 % PAGE_SIZE] ^= 0x55;
-		expect_content(page_at(at, n), 1, SEED, n);
+		page_at(t->at, n)[n * 37 % PAGE_SIZE] ^= 0x55;
+		expect_content(page_at(t->at, n), 1, SEED, n);
 	}
-	range_drop(at, pages);
-}
-
-QUIRE_CASE_SIZES(lazyfree, one_byte_kept, ALL_SIZES)
-{
-	for_each_mask(mask)
-		check_bytes(kib, mask);
 }
 
 /* MADV_FREE of a folio that was redirtied and is swap-backed again. */
-QUIRE_CASE_SIZES(lazyfree, freed_again, ALL_SIZES)
+TRIAL_CASE(lazyfree, freed_again, lazy, MAPPINGS, ALL_SIZES)
 {
-	size_t pages = range_pages(kib);
-
-	for_each_mapping(by_pte, kib) {
-		char *at = lazy_range(kib, by_pte);
-
-		lazy_rewrite(at, pages, kib, MASK_ALL);
-		reclaim(at, pages, BY_PAGEOUT);
-		EXPECT_EQ(lazy_swapbacked(at, pages), pages);
-		lazy_free(at, pages);
-		reclaim(at, pages, BY_PAGEOUT);
-		expect_dropped(at, pages);
-		range_drop(at, pages);
-	}
+	lazy_rewrite(t->at, t->pages, t->kib, MASK_ALL);
+	reclaim(t->at, t->pages, BY_PAGEOUT);
+	EXPECT_EQ(lazy_swapbacked(t->at, t->pages), t->pages);
+	lazy_free(t->at, t->pages);
+	reclaim(t->at, t->pages, BY_PAGEOUT);
+	expect_dropped(t->at, t->pages);
 }
 
 /* Only some folios of the range are redirtied. These stay; the others go. */
-QUIRE_CASE_SIZES(lazyfree, every_other_folio, 4, 16, 64, 256)
+TRIAL_CASE(lazyfree, every_other_folio, lazy, HOWS, 4, 16, 64, 256)
 {
-	size_t n, nr = folio_pages(kib), pages = range_pages(kib);
-	enum how how;
+	size_t n, nr = folio_pages(t->kib);
 
-	for (how = 0; how < NR_HOW; how++) {
-		char *at = lazy_range(kib, false);
-
-		for (n = nr - 1; n < pages; n += 2 * nr)
-			pattern_write_page(page_at(at, n), SEED_NEW, n);
-		reclaim(at, pages, how);
-		for (n = nr - 1; n < pages; n += 2 * nr)
-			expect_content(page_at(at, n), 1, SEED_NEW, n);
-		for (n = nr; n < pages; n += 2 * nr)
-			expect_dropped(page_at(at, n), nr);
-		range_drop(at, pages);
-	}
+	for (n = nr - 1; n < t->pages; n += 2 * nr)
+		pattern_write_page(page_at(t->at, n), SEED_NEW, n);
+	reclaim(t->at, t->pages, t->how);
+	for (n = nr - 1; n < t->pages; n += 2 * nr)
+		expect_content(page_at(t->at, n), 1, SEED_NEW, n);
+	for (n = nr; n < t->pages; n += 2 * nr)
+		expect_dropped(page_at(t->at, n), nr);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The kernel's counters must be correct during reclaim and after it. */
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "kernel/memcg.h"
 #include "kernel/swap.h"
@@ -9,7 +8,6 @@
 #include "lazyfree.h"
 #include "proc/proc.h"
 #include "process/child.h"
-
 
 /* At least four folios, of which one is written again. */
 static unsigned long mib_each(unsigned long kib)
@@ -125,34 +123,24 @@ QUIRE_CASE_SIZES(lazyfree, counters_at_exit, ALL_SIZES)
  * A folio that is dropped as a whole was never partially mapped, so it must not
  * be on the deferred split list. Stock 6.12 puts every such folio there.
  */
-QUIRE_CASE_SIZES_TAGGED(lazyfree, not_split_deferred, SERIES, LARGE_SIZES)
+TAGGED_TRIAL_CASE(lazyfree, not_split_deferred, SERIES, lazy, HOWS | MAPPINGS,
+		  LARGE_SIZES)
 {
-	size_t pages = range_pages(kib);
-	enum how how;
+	unsigned long queued = mthp_stat(t->kib, "split_deferred");
 
-	for (how = 0; how < NR_HOW; how++) {
-		for_each_mapping(by_pte, kib) {
-			char *at = lazy_range(kib, by_pte);
-			unsigned long queued = mthp_stat(kib, "split_deferred");
-
-			reclaim(at, pages, how);
-			expect_dropped(at, pages);
-			EXPECT_EQ(mthp_stat(kib, "split_deferred") - queued, 0);
-			range_drop(at, pages);
-		}
-	}
+	reclaim(t->at, t->pages, t->how);
+	expect_dropped(t->at, t->pages);
+	EXPECT_EQ(mthp_stat(t->kib, "split_deferred") - queued, 0);
 }
 
 /* Nor is a folio that stays whole, because all of it was written again. */
-QUIRE_CASE_SIZES_TAGGED(lazyfree, kept_not_split_deferred, SERIES, LARGE_SIZES)
+TAGGED_TRIAL_CASE(lazyfree, kept_not_split_deferred, SERIES, lazy, 0,
+		  LARGE_SIZES)
 {
-	size_t pages = range_pages(kib);
-	char *at = lazy_range(kib, true);
-	unsigned long queued = mthp_stat(kib, "split_deferred");
+	unsigned long queued = mthp_stat(t->kib, "split_deferred");
 
-	lazy_rewrite(at, pages, kib, MASK_ALL);
-	reclaim(at, pages, BY_PAGEOUT);
-	EXPECT_EQ(mthp_stat(kib, "split_deferred") - queued, 0);
-	EXPECT_EQ(pagemap_present(at, pages), pages);
-	range_drop(at, pages);
+	lazy_rewrite(t->at, t->pages, t->kib, MASK_ALL);
+	reclaim(t->at, t->pages, BY_PAGEOUT);
+	EXPECT_EQ(mthp_stat(t->kib, "split_deferred") - queued, 0);
+	EXPECT_EQ(pagemap_present(t->at, t->pages), t->pages);
 }

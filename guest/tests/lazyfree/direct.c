@@ -68,12 +68,7 @@ QUIRE_CASE_SIZES(lazyfree, direct_io_kept, ALL_SIZES)
 static void expect_new(char *addr, size_t pages, unsigned long kib,
 		       const struct mask *mask)
 {
-	size_t n;
-
-	for (n = 0; n < pages; n++) {
-		if (masked(mask, n, kib))
-			expect_content(page_at(addr, n), 1, SEED_NEW, n);
-	}
+	expect_masked(addr, pages, kib, mask, SEED_NEW);
 }
 
 /*

@@ -3,20 +3,18 @@
  * MAP_DROPPABLE memory (mmap(2), Linux 6.11): the kernel may drop it at any
  * time, dirty or not, and never swaps it out.
  */
-#include <stdlib.h>
 #include <sys/mman.h>
 
 #include "base/uapi.h"
 #include "kernel/env.h"
 #include "kernel/memcg.h"
-#include "kernel/swap.h"
 #include "lazyfree.h"
 #include "memory/folio.h"
 #include "memory/pattern.h"
 #include "proc/proc.h"
 #include "process/map.h"
 
-static char *droppable_range(unsigned long kib, bool by_pte, bool clean)
+static char *droppable_range(unsigned long kib, bool by_pte)
 {
 	size_t total, ok, pages = range_pages(kib), len = pages * PAGE_SIZE;
 	char *at;
@@ -35,81 +33,55 @@ static char *droppable_range(unsigned long kib, bool by_pte, bool clean)
 	       total, kib);
 	if (by_pte && kib * KIB == PMD_SIZE)
 		range_split_pmds(at, pages);
-	if (clean && madvise(at, len, MADV_FREE))
-		die_errno("MADV_FREE of droppable memory");
 	env_drain_lru();
 	EXPECT_EQ(lazy_swapbacked(at, pages), 0);
 	return at;
 }
 
-static void check_dropped(unsigned long kib, bool by_pte, bool clean,
-			  enum how how)
+static char *clean_range(unsigned long kib, bool by_pte)
 {
-	size_t pages = range_pages(kib);
-	char *at = droppable_range(kib, by_pte, clean);
+	char *at = droppable_range(kib, by_pte);
+
+	lazy_free(at, range_pages(kib));
+	return at;
+}
+
+static const struct ground droppable = {
+	.start = start_swap, .range = droppable_range,
+};
+static const struct ground clean = { .start = start_swap, .range = clean_range };
+
+static void check_dropped(struct trial *t)
+{
 	unsigned long out = vmstat("pswpout");
 
-	reclaim(at, pages, how);
+	reclaim(t->at, t->pages, t->how);
 	/* Reclaim of the cgroup may swap out other memory of this process. */
-	if (how == BY_PAGEOUT)
+	if (t->how == BY_PAGEOUT)
 		EXPECT_EQ(vmstat("pswpout") - out, 0);
-	expect_dropped(at, pages);
-	expect_writable(at, pages);
-	range_drop(at, pages);
+	expect_dropped(t->at, t->pages);
+	expect_writable(t->at, t->pages);
 }
 
-static void check_all_ways(unsigned long kib, bool clean)
-{
-	enum how how;
-
-	for (how = 0; how < NR_HOW; how++) {
-		for_each_mapping(by_pte, kib)
-			check_dropped(kib, by_pte, clean, how);
-	}
-}
-
-QUIRE_CASE_SIZES(lazyfree, droppable_dirty, ALL_SIZES)
-{
-	swap_on(SWAP_MIB);
-	check_all_ways(kib, false);
-}
-
-QUIRE_CASE_SIZES(lazyfree, droppable_clean, ALL_SIZES)
-{
-	swap_on(SWAP_MIB);
-	check_all_ways(kib, true);
-}
+CALL_TRIAL_CASE(lazyfree, droppable_dirty, droppable, HOWS | MAPPINGS,
+		check_dropped(t), ALL_SIZES)
+CALL_TRIAL_CASE(lazyfree, droppable_clean, clean, HOWS | MAPPINGS,
+		check_dropped(t), ALL_SIZES)
 
 /*
  * An extra reference keeps the folio for now, but does not make it swap-backed.
  */
-static void check_held(unsigned long kib, bool by_pte, enum how how)
+TRIAL_CASE(lazyfree, droppable_held, droppable, HOWS | MAPPINGS, ALL_SIZES)
 {
-	size_t kept, pages = range_pages(kib);
-	char *at = droppable_range(kib, by_pte, false);
-	struct hold hold = hold_folios(at, pages, kib, 0);
-	struct snapshot *before;
+	size_t kept;
 
-	kept = hold.held * folio_pages(kib);
-	before = snapshot(at, kept);
-	reclaim(at, pages, how);
-	expect_entries(before, at);
-	expect_content(at, kept, SEED, 0);
-	EXPECT_EQ(lazy_swapbacked(at, kept), 0);
-	hold_end(&hold);
-	reclaim(at, pages, how);
-	expect_dropped(at, pages);
-	range_drop(at, pages);
-	free(before);
-}
-
-QUIRE_CASE_SIZES(lazyfree, droppable_held, ALL_SIZES)
-{
-	enum how how;
-
-	swap_on(SWAP_MIB);
-	for (how = 0; how < NR_HOW; how++) {
-		for_each_mapping(by_pte, kib)
-			check_held(kib, by_pte, how);
-	}
+	kept = trial_holds(t, 0);
+	t->before = snapshot(t->at, kept);
+	reclaim(t->at, t->pages, t->how);
+	expect_entries(t->before, t->at);
+	expect_content(t->at, kept, SEED, 0);
+	EXPECT_EQ(lazy_swapbacked(t->at, kept), 0);
+	hold_end(&t->hold);
+	reclaim(t->at, t->pages, t->how);
+	expect_dropped(t->at, t->pages);
 }

@@ -3,110 +3,61 @@
  * Reclaim that fails because of an extra reference to the folio. It must change
  * nothing. Once the reference is gone, reclaim succeeds.
  */
-#include <stdlib.h>
 #include <sys/mman.h>
 
 #include "kernel/env.h"
 #include "kernel/pin.h"
-#include "kernel/swap.h"
 #include "lazyfree.h"
 #include "proc/proc.h"
-#include "report/die.h"
 
-/* The page of a folio to which the reference is taken; any page will do. */
-static const struct mask *const positions[] = {
-	&masks[0], &masks[1], &masks[2],
-};
-
-static size_t position(const struct mask *mask, unsigned long kib)
+static void check_held(struct trial *t, bool loose)
 {
-	size_t page = 0;
-
-	while (!mask->has(page, folio_pages(kib)))
-		page++;
-	return page;
-}
-
-static void check_held(unsigned long kib, bool by_pte, enum how how,
-		       const struct mask *where, bool loose)
-{
-	size_t kept, pages = range_pages(kib);
-	char *at = lazy_range(kib, by_pte);
-	struct hold hold = hold_folios(at, pages, kib, position(where, kib));
-	struct snapshot *before;
+	size_t kept = trial_holds(t, mask_first(t->mask, t->kib));
 
 	if (loose)
-		lazy_unfold(at, pages);
-	kept = hold.held * folio_pages(kib);
-	before = snapshot(at, kept);
-	reclaim(at, pages, how);
-	expect_entries(before, at);
-	expect_content(at, kept, SEED, 0);
+		lazy_unfold(t->at, t->pages);
+	t->before = snapshot(t->at, kept);
+	reclaim(t->at, t->pages, t->how);
+	expect_entries(t->before, t->at);
+	expect_content(t->at, kept, SEED, 0);
 	/*
 	 * A pipe may be too small for all folios; the rest has no extra
 	 * reference.
 	 */
-	expect_dropped(page_at(at, kept), pages - kept);
-	hold_end(&hold);
-	expect_entries(before, at);
-	reclaim(at, pages, how);
-	expect_old_or_zero(at, kept, 0);
-	expect_writable(at, pages);
-	range_drop(at, pages);
-	free(before);
+	expect_dropped(page_at(t->at, kept), t->pages - kept);
+	hold_end(&t->hold);
+	expect_entries(t->before, t->at);
+	reclaim(t->at, t->pages, t->how);
+	expect_old_or_zero(t->at, kept, 0);
+	expect_writable(t->at, t->pages);
 }
 
-QUIRE_CASE_SIZES(lazyfree, held_unchanged, ALL_SIZES)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(positions); i++) {
-		for_each_mapping(by_pte, kib) {
-			check_held(kib, by_pte, BY_PAGEOUT, positions[i], false);
-			check_held(kib, by_pte, BY_MEMCG, positions[i], false);
-		}
-	}
-}
+CALL_TRIAL_CASE(lazyfree, held_unchanged, lazy, PLACES | MAPPINGS | HOWS,
+		check_held(t, false), ALL_SIZES)
 
 /* The entries that are put back may become blocks that they were not. */
-QUIRE_CASE_SIZES(lazyfree, held_loose, 64, 256, 1024)
-{
-	check_held(kib, true, BY_PAGEOUT, positions[0], true);
-	check_held(kib, true, BY_MEMCG, positions[0], true);
-}
+CALL_TRIAL_CASE(lazyfree, held_loose, lazy, HOWS, check_held(t, true), 64, 256, 1024)
 
 /*
  * A folio that had an extra reference is still lazyfree, and its pages are
  * still clean, so it can be dropped later without swap. Stock 6.12 makes it
  * swap-backed.
  */
-static void check_stays_lazyfree(unsigned long kib, bool by_pte, enum how how)
+TAGGED_TRIAL_CASE(lazyfree, held_stays_lazyfree, SERIES, lazy_with_swap, MAPPINGS | HOWS,
+		  ALL_SIZES)
 {
-	size_t kept, pages = range_pages(kib);
-	char *at = lazy_range(kib, by_pte);
-	struct hold hold = hold_folios(at, pages, kib, 0);
+	size_t kept = trial_holds(t, 0);
 	unsigned long out = vmstat("pswpout");
 
-	kept = hold.held * folio_pages(kib);
-	reclaim(at, pages, how);
-	EXPECT_EQ(lazy_swapbacked(at, kept), 0);
-	EXPECT_EQ(smaps_kib(at, "LazyFree"), kept * PAGE_SIZE / KIB);
-	hold_end(&hold);
-	reclaim(at, pages, how);
+	reclaim(t->at, t->pages, t->how);
+	EXPECT_EQ(lazy_swapbacked(t->at, kept), 0);
+	EXPECT_EQ(smaps_kib(t->at, "LazyFree"), kept * PAGE_SIZE / KIB);
+	hold_end(&t->hold);
+	reclaim(t->at, t->pages, t->how);
 	/* Reclaim of the cgroup may swap out other memory of this process. */
-	if (how == BY_PAGEOUT)
+	if (t->how == BY_PAGEOUT)
 		EXPECT_EQ(vmstat("pswpout") - out, 0);
-	expect_dropped(at, pages);
-	range_drop(at, pages);
-}
-
-QUIRE_CASE_SIZES_TAGGED(lazyfree, held_stays_lazyfree, SERIES, ALL_SIZES)
-{
-	swap_on(SWAP_MIB);
-	for_each_mapping(by_pte, kib) {
-		check_stays_lazyfree(kib, by_pte, BY_PAGEOUT);
-		check_stays_lazyfree(kib, by_pte, BY_MEMCG);
-	}
+	expect_dropped(t->at, t->pages);
 }
 
 /*
@@ -129,115 +80,77 @@ static void expect_pinned(char *at, size_t pages, size_t nr, size_t index)
  * The owner of a pin for writing may write to the pages at any time without
  * marking them dirty. So the folio must be kept: it becomes swap-backed.
  */
-static void check_pinned(unsigned long kib, bool by_pte, enum how how)
+TRIAL_CASE(lazyfree, pinned_becomes_swapbacked, lazy_with_swap, MAPPINGS | HOWS,
+	   ALL_SIZES)
 {
-	size_t nr = folio_pages(kib), pages = range_pages(kib);
-	char *at = lazy_range(kib, by_pte);
-	struct pin *pin = pin_folios_written(at, pages, kib, nr / 2);
+	size_t nr = folio_pages(t->kib);
+	struct pin *pin = pin_folios_written(t->at, t->pages, t->kib, nr / 2);
 	size_t kept = pin_count(pin) * nr;
 
-	reclaim(at, pages, how);
-	EXPECT_EQ(lazy_swapbacked(at, kept), kept);
+	reclaim(t->at, t->pages, t->how);
+	EXPECT_EQ(lazy_swapbacked(t->at, kept), kept);
 	pin_end(pin);
-	reclaim(at, pages, how);
-	expect_pinned(at, kept, nr, nr / 2);
-	range_drop(at, pages);
-}
-
-QUIRE_CASE_SIZES(lazyfree, pinned_becomes_swapbacked, ALL_SIZES)
-{
-	swap_on(SWAP_MIB);
-	for_each_mapping(by_pte, kib) {
-		check_pinned(kib, by_pte, BY_PAGEOUT);
-		check_pinned(kib, by_pte, BY_MEMCG);
-	}
+	reclaim(t->at, t->pages, t->how);
+	expect_pinned(t->at, kept, nr, nr / 2);
 }
 
 /* Nor is a pinned folio dropped that MADV_FREE takes: it could be written to later. */
-QUIRE_CASE_SIZES_TAGGED(lazyfree, pinned_not_freed, SERIES, ALL_SIZES)
+TAGGED_TRIAL_CASE(lazyfree, pinned_not_freed, SERIES, charged, MAPPINGS,
+		  ALL_SIZES)
 {
-	size_t kept, pages = range_pages(kib);
+	size_t kept;
+	struct pin *pin = pin_folios(t->at, t->pages, t->kib, 0);
 
-	for_each_mapping(by_pte, kib) {
-		char *at = range_charged(kib, by_pte);
-		struct pin *pin = pin_folios(at, pages, kib, 0);
-
-		kept = pin_count(pin) * folio_pages(kib);
-		if (madvise(at, pages * PAGE_SIZE, MADV_FREE))
-			die_errno("MADV_FREE of %zu pages at %p", pages, at);
-		env_drain_lru();
-		pin_end(pin);
-		reclaim(at, pages, BY_PAGEOUT);
-		EXPECT_EQ(lazy_swapbacked(at, kept), kept);
-		expect_content(at, kept, SEED, 0);
-		range_drop(at, pages);
-	}
+	kept = pin_count(pin) * folio_pages(t->kib);
+	range_advise(t->at, t->pages, MADV_FREE);
+	env_drain_lru();
+	pin_end(pin);
+	reclaim(t->at, t->pages, BY_PAGEOUT);
+	EXPECT_EQ(lazy_swapbacked(t->at, kept), kept);
+	expect_content(t->at, kept, SEED, 0);
 }
 
 /* An extra reference and redirtied: kept, and swap-backed from then on. */
-static void check_held_redirtied(unsigned long kib, bool by_pte,
-				 const struct mask *mask, bool differ)
+static void check_held_redirtied(struct trial *t, bool differ)
 {
-	size_t kept, pages = range_pages(kib);
-	char *at = lazy_range(kib, by_pte);
-	struct snapshot *before;
-	struct hold hold;
+	size_t kept;
 
 	/* The pages that are not written again stay write-protected */
 	if (differ)
 		pagemap_clear_soft_dirty();
-	lazy_rewrite(at, pages, kib, mask);
-	hold = hold_folios(at, pages, kib, folio_pages(kib) - 1);
-	kept = hold.held * folio_pages(kib);
-	before = snapshot(at, kept);
-	reclaim(at, pages, BY_PAGEOUT);
-	expect_entries(before, at);
-	EXPECT_EQ(lazy_swapbacked(at, kept), kept);
-	hold_end(&hold);
-	expect_survivors(at, pages, kib, mask);
-	reclaim(at, pages, BY_PAGEOUT);
-	expect_survivors(at, pages, kib, mask);
-	range_drop(at, pages);
-	free(before);
+	lazy_rewrite(t->at, t->pages, t->kib, t->mask);
+	kept = trial_holds(t, folio_pages(t->kib) - 1);
+	t->before = snapshot(t->at, kept);
+	reclaim(t->at, t->pages, BY_PAGEOUT);
+	expect_entries(t->before, t->at);
+	EXPECT_EQ(lazy_swapbacked(t->at, kept), kept);
+	hold_end(&t->hold);
+	expect_survivors(t->at, t->pages, t->kib, t->mask);
+	reclaim(t->at, t->pages, BY_PAGEOUT);
+	expect_survivors(t->at, t->pages, t->kib, t->mask);
 }
 
-QUIRE_CASE_SIZES(lazyfree, held_redirtied, ALL_SIZES)
-{
-	swap_on(SWAP_MIB);
-	for_each_mask(mask) {
-		for_each_mapping(by_pte, kib)
-			check_held_redirtied(kib, by_pte, mask, false);
-	}
-}
+CALL_TRIAL_CASE(lazyfree, held_redirtied, lazy_with_swap, MASKS | MAPPINGS,
+		check_held_redirtied(t, false), ALL_SIZES)
 
 /* The pages that were written to differ from the first in other bits, too. */
-QUIRE_CASE_SIZES(lazyfree, held_redirtied_differ, ALL_SIZES)
+TRIAL_CASE(lazyfree, held_redirtied_differ, lazy_with_swap, MASKS | MAPPINGS,
+	   ALL_SIZES)
 {
 	needs_soft_dirty();
-	swap_on(SWAP_MIB);
-	for_each_mask(mask) {
-		for_each_mapping(by_pte, kib)
-			check_held_redirtied(kib, by_pte, mask, true);
-	}
+	check_held_redirtied(t, true);
 }
 
 /* Redirtied while the reference exists, after a first failure. */
-QUIRE_CASE_SIZES(lazyfree, held_then_redirtied, ALL_SIZES)
+TRIAL_CASE(lazyfree, held_then_redirtied, lazy, MASKS | MAPPINGS, ALL_SIZES)
 {
-	size_t pages = range_pages(kib);
+	size_t kept = trial_holds(t, 0);
 
-	for_each_mask(mask) {
-		char *at = lazy_range(kib, false);
-		struct hold hold = hold_folios(at, pages, kib, 0);
-		size_t kept = hold.held * folio_pages(kib);
-
-		reclaim(at, pages, BY_PAGEOUT);
-		lazy_rewrite(at, kept, kib, mask);
-		hold_end(&hold);
-		reclaim(at, pages, BY_PAGEOUT);
-		expect_survivors(at, kept, kib, mask);
-		range_drop(at, pages);
-	}
+	reclaim(t->at, t->pages, BY_PAGEOUT);
+	lazy_rewrite(t->at, kept, t->kib, t->mask);
+	hold_end(&t->hold);
+	reclaim(t->at, t->pages, BY_PAGEOUT);
+	expect_survivors(t->at, kept, t->kib, t->mask);
 }
 
 /* The held pages keep their contents when the mapping is gone. */

@@ -4,7 +4,6 @@
  * the one when it clears their entries: hardware sets the dirty bit, and nothing may
  * drop the page. On a kernel with seeded bugs, a parameter makes it happen.
  */
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "lazyfree.h"
@@ -48,10 +47,7 @@ static void each_page(unsigned long kib, bool migrates)
 		check_late(kib, page[i], migrates);
 }
 
-QUIRE_CASE_SIZES(lazyfree, written_late_kept, LARGE_SIZES)
-{
-	each_page(kib, false);
-}
+QUIRE_CASE_SIZES_CALL(lazyfree, written_late_kept, each_page(kib, false), LARGE_SIZES)
 
 /*
  * The last page of each folio was rewritten, and another is written to after the

@@ -9,13 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "kernel/reclaim.h"
-#include "memory/expect.h"
-#include "memory/hold.h"
-#include "memory/mask.h"
 #include "memory/probe.h"
-#include "memory/range.h"
-#include "run/ktap.h"
+#include "tests/matrix/trial.h"
 
 #define SWAP_MIB	(64 * PAGE_SCALE)
 
@@ -24,6 +19,7 @@
  * lazy_free(): only MADV_FREE, and a check that all pages are lazyfree.
  */
 char *lazy_range(unsigned long kib, bool by_pte);
+extern const struct ground lazy, lazy_with_swap;
 void lazy_free(char *addr, size_t pages);
 
 /* Writes SEED_NEW to the pages in the mask. */

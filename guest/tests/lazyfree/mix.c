@@ -7,215 +7,133 @@
 #include <sys/mman.h>
 
 #include "lazyfree.h"
-#include "memory/pattern.h"
 #include "memory/share.h"
-#include "process/peer.h"
-
-/*
- * If a page that parent and child share became writable by mistake, one process
- * would see what the other writes.
- */
-static void check_writable(unsigned long kib, const struct mask *alone,
-			   bool redirty)
-{
-	size_t n, pages = range_pages(kib);
-	char *at = lazy_range(kib, true);
-	struct snapshot *before;
-	struct hold hold;
-	struct peer peer;
-
-	if (!fork_without(&peer, at, pages, kib, alone))
-		sharer_writes(&peer, at, pages, kib, alone);
-	for (n = 0; n < pages && redirty; n++) {
-		if (masked(alone, n, kib))
-			pattern_write_page(page_at(at, n), SEED, n);
-	}
-	hold = hold_folios(at, pages, kib, 0);
-	before = snapshot(at, pages);
-	reclaim_shared(peer.pid);
-	expect_entries(before, at);
-	expect_writable(at, pages);
-	hold_end(&hold);
-	peer_turn(&peer);	/* the child sees no write, and writes */
-	expect_content(at, pages, SEED_NEW, 0);
-	peer_turn(&peer);
-	peer_join(&peer, "the child of a range that stays");
-	range_drop(at, pages);
-	free(before);
-}
-
-QUIRE_CASE_SIZES(lazyfree, writable_not_gained, LARGE_SIZES)
-{
-	for_each_mask(mask)
-		check_writable(kib, mask, false);
-}
-
-QUIRE_CASE_SIZES(lazyfree, writable_not_gained_dirty, LARGE_SIZES)
-{
-	for_each_mask(mask)
-		check_writable(kib, mask, true);
-}
 
 /*
  * The child has exited. Some pages are writable and others not, but none is
  * shared. One pass has to drop them all, in several batches of PTEs.
  */
-QUIRE_CASE_SIZES(lazyfree, mixed_writable_dropped, ALL_SIZES)
+TRIAL_CASE(lazyfree, mixed_writable_dropped, lazy, MASKS, ALL_SIZES)
 {
-	size_t pages = range_pages(kib);
-
-	for_each_mask(mask) {
-		char *at = lazy_range(kib, true);
-		struct peer peer;
-
-		if (!fork_without(&peer, at, pages, kib, mask))
-			exit(STATUS_OK);
-		peer_join(&peer, "a child that only ends");
-		reclaim(at, pages, BY_PAGEOUT);
-		expect_dropped(at, pages);
-		range_drop(at, pages);
-	}
+	if (!fork_without(&t->peer, t->at, t->pages, t->kib, t->mask))
+		exit(STATUS_OK);
+	peer_join(&t->peer, "a child that only ends");
+	reclaim(t->at, t->pages, BY_PAGEOUT);
+	expect_dropped(t->at, t->pages);
 }
 
 enum soft_dirty {
 	WRITTEN,	/* pages in the mask dirty and soft-dirty */
 	WRITTEN_BEFORE,	/* pages in the mask dirty; none soft-dirty */
 	FREED_AFTER,	/* pages in the mask soft-dirty; none dirty */
-	NR_SOFT_DIRTY,
 };
 
-static char *range_soft_dirty(unsigned long kib, const struct mask *mask,
-			      enum soft_dirty what)
+static void make_soft_dirty(struct trial *t, enum soft_dirty what)
 {
-	size_t n, pages = range_pages(kib);
-	char *at = range_charged(kib, true);
-	struct snapshot *now;
+	size_t n;
 
+	needs_soft_dirty();
 	if (what != FREED_AFTER)
-		lazy_free(at, pages);
-	pagemap_clear_soft_dirty();
-	for (n = 0; n < pages; n++) {
-		if (masked(mask, n, kib))
-			pattern_write_page(page_at(at, n), SEED, n);
-	}
+		lazy_free(t->at, t->pages);
+	soft_dirty_where(t->at, t->pages, t->kib, t->mask);
 	if (what == WRITTEN_BEFORE)
 		pagemap_clear_soft_dirty();
 	if (what == FREED_AFTER)
-		lazy_free(at, pages);
-	now = snapshot(at, pages);
-	for (n = 0; n < pages; n++)
-		EXPECT(now->page[n].soft_dirty ==
-		       (what != WRITTEN_BEFORE && masked(mask, n, kib)),
+		lazy_free(t->at, t->pages);
+	t->before = snapshot(t->at, t->pages);
+	for (n = 0; n < t->pages; n++)
+		EXPECT(t->before->page[n].soft_dirty ==
+		       (what != WRITTEN_BEFORE && masked(t->mask, n, t->kib)),
 		       "page %zu (%s) is not as the case needs it", n,
-		       mask->name);
-	free(now);
-	return at;
+		       t->mask->name);
 }
 
 /* Pages with an extra reference are unchanged. */
-static void check_held(char *at, size_t pages, unsigned long kib, enum how how)
+static void expect_held_same(struct trial *t, enum how how)
 {
-	struct hold hold = hold_folios(at, pages, kib, 0);
-	size_t kept = hold.held * folio_pages(kib);
-	struct snapshot *before = snapshot(at, kept);
+	size_t kept = trial_holds(t, 0);
+	struct snapshot *before = snapshot(t->at, kept);
 
-	reclaim(at, pages, how);
-	expect_entries(before, at);
-	expect_content(at, kept, SEED, 0);
-	hold_end(&hold);
+	reclaim(t->at, t->pages, how);
+	expect_entries(before, t->at);
+	expect_content(t->at, kept, SEED, 0);
+	hold_end(&t->hold);
 	free(before);
 }
 
-static void check_soft_dirty(unsigned long kib, const struct mask *mask,
-			     enum soft_dirty what, bool held)
+static void written_held(struct trial *t)
 {
-	size_t pages = range_pages(kib);
-	char *at = range_soft_dirty(kib, mask, what);
-	struct snapshot *before;
+	make_soft_dirty(t, WRITTEN);
+	expect_held_same(t, BY_PAGEOUT);
+}
 
-	if (held) {
-		check_held(at, pages, kib, BY_PAGEOUT);
-	} else {
-		before = snapshot(at, pages);
-		reclaim(at, pages, BY_PAGEOUT);
-		expect_entries_or_dropped(before, at, kib, mask);
-		expect_old_or_zero(at, pages, 0);
-		free(before);
-	}
-	range_drop(at, pages);
+static void written_before_held(struct trial *t)
+{
+	make_soft_dirty(t, WRITTEN_BEFORE);
+	expect_held_same(t, BY_PAGEOUT);
+}
+
+static void freed_after_held(struct trial *t)
+{
+	make_soft_dirty(t, FREED_AFTER);
+	expect_held_same(t, BY_PAGEOUT);
 }
 
 QUIRE_CASE_SIZES(lazyfree, soft_dirty_same, ALL_SIZES)
 {
-	enum soft_dirty what;
-
-	needs_soft_dirty();
-	for (what = 0; what < NR_SOFT_DIRTY; what++) {
-		for_each_mask(mask)
-			check_soft_dirty(kib, mask, what, true);
-	}
+	trials_run(&charged, MASKS, kib, written_held);
+	trials_run(&charged, MASKS, kib, written_before_held);
+	trials_run(&charged, MASKS, kib, freed_after_held);
 }
 
 /* All pages are read-only, so only their soft-dirty bits differ. */
-QUIRE_CASE_SIZES(lazyfree, soft_dirty_same_read_only, ALL_SIZES)
+TRIAL_CASE(lazyfree, soft_dirty_same_read_only, charged, MASKS, ALL_SIZES)
 {
-	size_t pages = range_pages(kib);
-
-	needs_soft_dirty();
-	for_each_mask(mask) {
-		char *at = range_soft_dirty(kib, mask, FREED_AFTER);
-
-		fork_and_forget();
-		check_held(at, pages, kib, BY_MEMCG);
-		range_drop(at, pages);
-	}
+	make_soft_dirty(t, FREED_AFTER);
+	fork_and_forget();
+	expect_held_same(t, BY_MEMCG);
 }
 
 /* Without an extra reference: reclaim fails because of the dirty page. */
+static void check_redirtied(struct trial *t, enum soft_dirty what)
+{
+	make_soft_dirty(t, what);
+	reclaim(t->at, t->pages, BY_PAGEOUT);
+	expect_entries_or_dropped(t->before, t->at, t->kib, t->mask);
+	expect_old_or_zero(t->at, t->pages, 0);
+}
+
+static void written(struct trial *t)
+{
+	check_redirtied(t, WRITTEN);
+}
+
+static void written_before(struct trial *t)
+{
+	check_redirtied(t, WRITTEN_BEFORE);
+}
+
 QUIRE_CASE_SIZES(lazyfree, soft_dirty_same_redirtied, ALL_SIZES)
 {
-	needs_soft_dirty();
-	for_each_mask(mask) {
-		check_soft_dirty(kib, mask, WRITTEN, false);
-		check_soft_dirty(kib, mask, WRITTEN_BEFORE, false);
-	}
+	trials_run(&charged, MASKS, kib, written);
+	trials_run(&charged, MASKS, kib, written_before);
 }
 
 /* Pages that differ in soft-dirty only, all clean: dropped in one pass. */
-QUIRE_CASE_SIZES(lazyfree, mixed_soft_dirty_dropped, ALL_SIZES)
+TRIAL_CASE(lazyfree, mixed_soft_dirty_dropped, charged, MASKS, ALL_SIZES)
 {
-	size_t pages = range_pages(kib);
-
-	needs_soft_dirty();
-	for_each_mask(mask) {
-		char *at = range_soft_dirty(kib, mask, FREED_AFTER);
-
-		reclaim(at, pages, BY_PAGEOUT);
-		expect_dropped(at, pages);
-		range_drop(at, pages);
-	}
+	make_soft_dirty(t, FREED_AFTER);
+	reclaim(t->at, t->pages, BY_PAGEOUT);
+	expect_dropped(t->at, t->pages);
 }
 
 /*
  * mprotect() changes the entries of a folio as a batch, too. Dirty pages that
  * were not written to since clear_refs do not make the others soft-dirty.
  */
-QUIRE_CASE_SIZES(lazyfree, soft_dirty_protected, ALL_SIZES)
+TRIAL_CASE(lazyfree, soft_dirty_protected, charged, MASKS, ALL_SIZES)
 {
-	size_t pages = range_pages(kib), n;
-
-	needs_soft_dirty();
-	for_each_mask(mask) {
-		char *at = range_soft_dirty(kib, mask, WRITTEN_BEFORE);
-		struct snapshot *now;
-
-		range_protect(at, pages, PROT_READ);
-		now = snapshot(at, pages);
-		for (n = 0; n < pages; n++)
-			EXPECT(!now->page[n].soft_dirty,
-			       "page %zu (written: %s) became soft-dirty", n,
-			       mask->name);
-		free(now);
-		range_drop(at, pages);
-	}
+	make_soft_dirty(t, WRITTEN_BEFORE);
+	range_protect(t->at, t->pages, PROT_READ);
+	expect_entries(t->before, t->at);
 }

@@ -10,34 +10,23 @@
 #include "proc/proc.h"
 
 /* The other pages may be dropped, or kept if the folio is kept as a whole. */
-static void check_locked(unsigned long kib, bool by_pte,
-			 const struct mask *mask)
+TRIAL_CASE(lazyfree, mlocked_kept, lazy, MASKS | MAPPINGS, ALL_SIZES)
 {
-	size_t n, pages = range_pages(kib);
-	char *at = lazy_range(kib, by_pte);
+	size_t n;
 
-	mask_mlock(at, pages, kib, mask);
-	reclaim(at, pages, BY_MEMCG);
-	for (n = 0; n < pages; n++) {
-		if (!masked(mask, n, kib))
+	mask_mlock(t->at, t->pages, t->kib, t->mask);
+	reclaim(t->at, t->pages, BY_MEMCG);
+	for (n = 0; n < t->pages; n++) {
+		if (!masked(t->mask, n, t->kib))
 			continue;
-		EXPECT(pagemap_page(page_at(at, n)).present,
-		       "page %zu (locked: %s) was reclaimed", n, mask->name);
-		expect_content(page_at(at, n), 1, SEED, n);
+		EXPECT(pagemap_page(page_at(t->at, n)).present,
+		       "page %zu (locked: %s) was reclaimed", n, t->mask->name);
+		expect_content(page_at(t->at, n), 1, SEED, n);
 	}
-	expect_old_or_zero(at, pages, 0);
-	if (munlock(at, pages * PAGE_SIZE))
-		die_errno("munlock");
-	reclaim(at, pages, BY_MEMCG);
-	expect_old_or_zero(at, pages, 0);
-	expect_writable(at, pages);
-	range_drop(at, pages);
+	expect_old_or_zero(t->at, t->pages, 0);
+	range_unlock(t->at, t->pages);
+	reclaim(t->at, t->pages, BY_MEMCG);
+	expect_old_or_zero(t->at, t->pages, 0);
+	expect_writable(t->at, t->pages);
 	EXPECT_EQ(status_kib("VmLck"), 0);
-}
-
-QUIRE_CASE_SIZES(lazyfree, mlocked_kept, ALL_SIZES)
-{
-	for_each_mask(mask)
-		check_locked(kib, true, mask);
-	check_locked(kib, false, MASK_ALL);
 }

@@ -8,7 +8,6 @@
 #include "lazyfree.h"
 #include "memory/folio.h"
 #include "proc/proc.h"
-#include "process/peer.h"
 
 #define KIB_PMD		(PMD_SIZE / KIB)
 
@@ -87,7 +86,6 @@ QUIRE_CASE(lazyfree, pmd_redirtied_to_swap)
 	expect_content(at, pages, SEED_NEW, 0);
 	swap_out(at, pages);
 	expect_content(at, pages, SEED_NEW, 0);
-	range_drop(at, pages);
 }
 
 /*
@@ -156,7 +154,6 @@ QUIRE_CASE(lazyfree, pmd_redirtied_freed_again)
 	lazy_free(at, pages);
 	reclaim(at, pages, BY_PAGEOUT);
 	expect_dropped(at, pages);
-	range_drop(at, pages);
 }
 
 /*
@@ -218,13 +215,11 @@ QUIRE_CASE(lazyfree, pmd_child_dirty)
 	}
 	/* By PTEs, because MADV_FREE skips a shared PMD. */
 	range_split_pmds(at, pages);
-	if (madvise(at, pages * PAGE_SIZE, MADV_FREE))
-		die_errno("MADV_FREE of shared pages");
+	range_advise(at, pages, MADV_FREE);
 	reclaim_shared(peer.pid);
 	expect_old_or_zero(at, pages, 0);
 	peer_turn(&peer);
 	peer_join(&peer, "the child that freed nothing");
-	range_drop(at, pages);
 }
 
 static void expect_in_swap_cache(const char *at, size_t pages, bool in)
@@ -243,8 +238,7 @@ static void expect_in_swap_cache(const char *at, size_t pages, bool in)
 /* The rmap comes to mappings that begin at the same page in the order of changes. */
 static void come_second(char *at)
 {
-	if (madvise(pmd_at(at, 1), PMD_SIZE, MADV_DONTFORK))
-		die_errno("MADV_DONTFORK");
+	range_advise(pmd_at(at, 1), PMD_PAGES, MADV_DONTFORK);
 }
 
 /*

@@ -19,8 +19,7 @@ static void round_of_writes(struct racer *racer, unsigned int round,
 		*racer_word(racer, n) = racer->old;
 		racer->page[n].state = OLD_OR_ZERO;
 	}
-	if (madvise(racer->addr, racer->pages * PAGE_SIZE, MADV_FREE))
-		die_errno("MADV_FREE");
+	range_advise(racer->addr, racer->pages, MADV_FREE);
 	racer_reclaim(racer, round, how);
 	for (n = 0; n < racer->pages; n++)
 		racer_expect(racer, n, *racer_word(racer, n));
@@ -34,15 +33,8 @@ static void race_of(const struct race *what, unsigned long kib, enum how how)
 
 static const struct race writes = { racer_write, round_of_writes, true };
 
-QUIRE_CASE_SIZES(lazyfree, race_writer, ALL_SIZES)
-{
-	race_of(&writes, kib, BY_PAGEOUT);
-}
-
-QUIRE_CASE_SIZES(lazyfree, race_writer_memcg, ALL_SIZES)
-{
-	race_of(&writes, kib, BY_MEMCG);
-}
+QUIRE_CASE_SIZES_CALL(lazyfree, race_writer, race_of(&writes, kib, BY_PAGEOUT), ALL_SIZES)
+QUIRE_CASE_SIZES_CALL(lazyfree, race_writer_memcg, race_of(&writes, kib, BY_MEMCG), ALL_SIZES)
 
 QUIRE_CASE_SIZES(lazyfree, race_writer_swap, ALL_SIZES)
 {
@@ -55,8 +47,7 @@ static void round_of_holds(struct racer *racer, unsigned int round,
 {
 	racer->old = SEED + round;
 	range_fill(racer->addr, racer->pages, kib, racer->old);
-	if (madvise(racer->addr, racer->pages * PAGE_SIZE, MADV_FREE))
-		die_errno("MADV_FREE");
+	range_advise(racer->addr, racer->pages, MADV_FREE);
 	racer_reclaim(racer, round, how);
 }
 

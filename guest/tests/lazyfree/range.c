@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Lazily freed ranges, and operations on them. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -10,8 +9,7 @@
 
 void lazy_free(char *addr, size_t pages)
 {
-	if (madvise(addr, pages * PAGE_SIZE, MADV_FREE))
-		die_errno("MADV_FREE of %zu pages at %p", pages, addr);
+	range_advise(addr, pages, MADV_FREE);
 	env_drain_lru();
 	ASSERT(!lazy_swapbacked(addr, pages),
 	       "MADV_FREE left %zu of %zu pages swap-backed",
@@ -26,15 +24,13 @@ char *lazy_range(unsigned long kib, bool by_pte)
 	return at;
 }
 
+const struct ground lazy = { .range = lazy_range };
+const struct ground lazy_with_swap = { .start = start_swap, .range = lazy_range };
+
 void lazy_rewrite(char *addr, size_t pages, unsigned long kib,
 	     const struct mask *mask)
 {
-	size_t n;
-
-	for (n = 0; n < pages; n++) {
-		if (masked(mask, n, kib))
-			pattern_write_page(page_at(addr, n), SEED_NEW, n);
-	}
+	mask_write(addr, pages, kib, mask, SEED_NEW);
 }
 
 void lazy_unfold(char *addr, size_t pages)

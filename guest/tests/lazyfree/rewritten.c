@@ -11,7 +11,6 @@
 #include "kernel/lru_gen.h"
 #include "kernel/swap.h"
 #include "lazyfree.h"
-#include "memory/part.h"
 #include "memory/share.h"
 #include "proc/proc.h"
 
@@ -273,6 +272,40 @@ QUIRE_CASE_SIZES(lazyfree, part_written, LARGE_SIZES)
 {
 	swap_on(SWAP_MIB);
 	for_each_part(kib, check_part);
+}
+
+/* A page written with zeroes needs no memory: the split maps the zero page. */
+static void check_zeroes(unsigned long kib, const struct mask *mask)
+{
+	size_t n, pages = range_pages(kib), folios = pages / folio_pages(kib);
+	bool *kept = malloc(folio_pages(kib) * sizeof(*kept));
+	char *at = lazy_range(kib, true);
+	size_t nr_kept;
+
+	lazy_unfold(at, pages);
+	for (n = 0; n < pages; n++) {
+		if (masked(mask, n, kib))
+			memset(page_at(at, n), 0, PAGE_SIZE);
+	}
+	nr_kept = kept_pages(kept, kib, mask, false);
+	reclaim(at, pages, BY_PAGEOUT);
+	EXPECT_EQ(smaps_kib(at, "Rss"), nr_kept < folio_pages(kib) ? 0 :
+		  folios * nr_kept * PAGE_KIB);
+	for (n = 0; n < pages; n++) {
+		if (masked(mask, n, kib))
+			expect_zero(page_at(at, n), 1);
+		else
+			expect_old_or_zero(page_at(at, n), 1, n);
+	}
+	expect_writable(at, pages);
+	range_drop(at, pages);
+	free(kept);
+}
+
+QUIRE_CASE_SIZES_TAGGED(lazyfree, rewritten_with_zeroes, SERIES, LARGE_SIZES)
+{
+	for_each_mask(mask)
+		check_zeroes(kib, mask);
 }
 
 /* Freed and written again, several times: nothing is kept that was dropped. */

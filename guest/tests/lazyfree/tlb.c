@@ -25,22 +25,16 @@ static uint64_t touch(const char *addr, size_t pages)
  * All pages are lazyfree and in the TLB first. Afterwards no page may read as
  * before.
  */
-QUIRE_CASE_SIZES(lazyfree, tlb_flushed, ALL_SIZES)
+TRIAL_CASE(lazyfree, tlb_flushed, lazy, MAPPINGS, ALL_SIZES)
 {
-	size_t pages = range_pages(kib);
 	uint64_t sum;
 
-	for_each_mapping(by_pte, kib) {
-		char *at = lazy_range(kib, by_pte);
-
-		touch(at, pages);
-		page_out(at, pages * PAGE_SIZE);
-		sum = touch(at, pages);
-		EXPECT(!sum, "pages that were dropped read as before");
-		expect_zero(at, pages);
-		expect_writable(at, pages);
-		range_drop(at, pages);
-	}
+	touch(t->at, t->pages);
+	page_out(t->at, t->pages * PAGE_SIZE);
+	sum = touch(t->at, t->pages);
+	EXPECT(!sum, "pages that were dropped read as before");
+	expect_zero(t->at, t->pages);
+	expect_writable(t->at, t->pages);
 }
 
 struct watcher {
@@ -64,27 +58,21 @@ static void *watch(void *arg)
 	return NULL;
 }
 
-QUIRE_CASE_SIZES(lazyfree, tlb_flushed_elsewhere, ALL_SIZES)
+TRIAL_CASE(lazyfree, tlb_flushed_elsewhere, lazy, MAPPINGS, ALL_SIZES)
 {
-	size_t pages = range_pages(kib);
+	struct watcher watcher = { .addr = t->at, .pages = t->pages };
+	pthread_t thread;
 
-	for_each_mapping(by_pte, kib) {
-		char *at = lazy_range(kib, by_pte);
-		struct watcher watcher = { .addr = at, .pages = pages };
-		pthread_t thread;
-
-		if (pthread_create(&thread, NULL, watch, &watcher))
-			die("cannot start a thread");
-		while (!__atomic_load_n(&watcher.reached, __ATOMIC_SEQ_CST))
-			sched_yield();
-		page_out(at, pages * PAGE_SIZE);
-		EXPECT_EQ(pagemap_present(at, pages), 0);
-		__atomic_store_n(&watcher.look, true, __ATOMIC_SEQ_CST);
-		if (pthread_join(thread, NULL))
-			die("cannot join a thread");
-		EXPECT(!watcher.sum,
-		       "pages that were dropped read as before on another CPU");
-		expect_zero(at, pages);
-		range_drop(at, pages);
-	}
+	if (pthread_create(&thread, NULL, watch, &watcher))
+		die("cannot start a thread");
+	while (!__atomic_load_n(&watcher.reached, __ATOMIC_SEQ_CST))
+		sched_yield();
+	page_out(t->at, t->pages * PAGE_SIZE);
+	EXPECT_EQ(pagemap_present(t->at, t->pages), 0);
+	__atomic_store_n(&watcher.look, true, __ATOMIC_SEQ_CST);
+	if (pthread_join(thread, NULL))
+		die("cannot join a thread");
+	EXPECT(!watcher.sum,
+	       "pages that were dropped read as before on another CPU");
+	expect_zero(t->at, t->pages);
 }

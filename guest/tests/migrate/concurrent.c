@@ -9,7 +9,6 @@
  * SCHED_IDLE, it loses the CPU as soon as this one wakes up, which is often while
  * it copies a folio.
  */
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -17,8 +16,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "memory/hold.h"
-#include "memory/pattern.h"
 #include "memory/probe.h"
 #include "migrate.h"
 #include "proc/pagemap.h"
@@ -37,12 +34,10 @@
 /* Waits until a page of the range has a migration entry. */
 static bool sees_migration(const char *at, size_t pages)
 {
-	struct page_state *state = calloc(pages, sizeof(*state));
+	struct page_state *state = allocate(pages, sizeof(*state));
 	bool seen = false;
 	size_t n, look;
 
-	if (!state)
-		die("no memory for the state of %zu pages", pages);
 	for (look = 0; look < LOOKS && !seen; look++) {
 		usleep(LOOK_US + look % 32);
 		pagemap_read(at, pages, state);
@@ -53,15 +48,14 @@ static bool sees_migration(const char *at, size_t pages)
 	return seen;
 }
 
-struct change {
-	void (*make)(char *at, size_t pages, unsigned long kib);
-	/* Checks the range when nothing moves any more. */
-	void (*check)(char *at, size_t pages, unsigned long kib);
-};
+typedef void step(char *at, size_t pages, unsigned long kib);
 
-/* If held, each folio has a further reference, to its first page, and cannot move. */
-static void check_change_of(unsigned long kib, bool by_pte, bool held,
-			    const struct change *change)
+/*
+ * Checks the range when nothing moves any more. If held, each folio has a further
+ * reference, to its first page, and cannot move.
+ */
+static void check_change(unsigned long kib, bool by_pte, bool held, step *change,
+			 step *check)
 {
 	size_t pages = range_pages(kib);
 	unsigned int round, seen = 0;
@@ -69,16 +63,16 @@ static void check_change_of(unsigned long kib, bool by_pte, bool held,
 	needs_nodes();
 	stay_on_cpu(0);
 	for (round = 0; round < ROUNDS; round++) {
-		char *at = migrate_range(kib, by_pte);
+		char *at = range_of(kib, by_pte);
 		struct mover mover = mover_start(at, pages);
 		struct hold hold = { 0 };
 
 		if (held)
 			hold = hold_folios(at, pages, kib, 0);
 		seen += sees_migration(at, pages);
-		change->make(at, pages, kib);
+		change(at, pages, kib);
 		mover_end(&mover);
-		change->check(at, pages, kib);
+		check(at, pages, kib);
 		if (held)
 			hold_end(&hold);
 		range_drop(at, pages);
@@ -87,21 +81,16 @@ static void check_change_of(unsigned long kib, bool by_pte, bool held,
 	       seen, ROUNDS);
 }
 
-static void check_change(unsigned long kib, const struct change *change)
-{
-	check_change_of(kib, true, false, change);
-}
-
-#define BETWEEN_CASE(name, ...)						\
-	QUIRE_CASE_FULL(migrate, name, SECONDS * 1000u, KTAP_SIZES(__VA_ARGS__))
+#define BETWEEN_CASE(name_, change_, check_, ...)			\
+	QUIRE_CASE_FULL(migrate, name_, SECONDS * 1000u, KTAP_SIZES(__VA_ARGS__)) \
+	{								\
+		check_change(kib, true, false, change_, check_);	\
+	}
 
 /* The upper half of each folio */
 static void protect_half(char *at, size_t pages, unsigned long kib)
 {
-	size_t n, nr = folio_pages(kib);
-
-	for (n = 0; n < pages; n += nr)
-		range_protect(page_at(at, n + nr / 2), nr / 2, PROT_READ);
+	mask_protect(at, pages, kib, MASK_HIGH_HALF, PROT_READ);
 }
 
 static void check_protected(char *at, size_t pages, unsigned long kib)
@@ -115,10 +104,7 @@ static void check_protected(char *at, size_t pages, unsigned long kib)
 	}
 }
 
-BETWEEN_CASE(protected_between, LARGE_SIZES)
-{
-	check_change(kib, &(struct change){ protect_half, check_protected });
-}
+BETWEEN_CASE(protected_between, protect_half, check_protected, LARGE_SIZES)
 
 static void unmap_half(char *at, size_t pages, unsigned long kib)
 {
@@ -143,21 +129,15 @@ static void check_unmapped(char *at, size_t pages, unsigned long kib)
 	}
 }
 
-BETWEEN_CASE(unmapped_between, LARGE_SIZES)
-{
-	check_change(kib, &(struct change){ unmap_half, check_unmapped });
-}
+BETWEEN_CASE(unmapped_between, unmap_half, check_unmapped, LARGE_SIZES)
 
 /* As munmap(), but the VMA stays: absent pages are zero when they are read. */
 static void drop_half(char *at, size_t pages, unsigned long kib)
 {
 	size_t n, nr = folio_pages(kib);
 
-	for (n = 0; n < pages; n += nr) {
-		if (madvise(page_at(at, n + nr / 4), nr / 2 * PAGE_SIZE,
-			    MADV_DONTNEED))
-			die_errno("MADV_DONTNEED of half a folio");
-	}
+	for (n = 0; n < pages; n += nr)
+		range_advise(page_at(at, n + nr / 4), nr / 2, MADV_DONTNEED);
 }
 
 static void check_dropped(char *at, size_t pages, unsigned long kib)
@@ -173,21 +153,12 @@ static void check_dropped(char *at, size_t pages, unsigned long kib)
 	expect_writable(at, pages);
 }
 
-BETWEEN_CASE(dropped_between, LARGE_SIZES)
-{
-	check_change(kib, &(struct change){ drop_half, check_dropped });
-}
+BETWEEN_CASE(dropped_between, drop_half, check_dropped, LARGE_SIZES)
 
 /* All but the first page of each folio */
 static void drop_most(char *at, size_t pages, unsigned long kib)
 {
-	size_t n, nr = folio_pages(kib);
-
-	for (n = 0; n < pages; n += nr) {
-		if (madvise(page_at(at, n + 1), (nr - 1) * PAGE_SIZE,
-			    MADV_DONTNEED))
-			die_errno("MADV_DONTNEED of most of a folio");
-	}
+	mask_advise(at, pages, kib, MASK_ALL_BUT_FIRST, MADV_DONTNEED);
 }
 
 static bool is_large(const char *page)
@@ -220,18 +191,13 @@ static void check_marked(char *at, size_t pages, unsigned long kib)
 	EXPECT_EQ(marked, large);
 }
 
-static const struct change mostly_dropped = { drop_most, check_marked };
-
-BETWEEN_CASE(mostly_dropped_between, LARGE_SIZES)
-{
-	check_change(kib, &mostly_dropped);
-}
+BETWEEN_CASE(mostly_dropped_between, drop_most, check_marked, LARGE_SIZES)
 
 /* Stock never marks these: all of a PMD's pages go in one step. */
 QUIRE_CASE_FULL(migrate, mostly_dropped_between_by_pmd, SECONDS * 1000u,
 		.tag = FIXES, KTAP_SIZES(2048))
 {
-	check_change_of(kib, false, false, &mostly_dropped);
+	check_change(kib, false, false, drop_most, check_marked);
 }
 
 /*
@@ -239,9 +205,10 @@ QUIRE_CASE_FULL(migrate, mostly_dropped_between_by_pmd, SECONDS * 1000u,
  * that cannot move. A batch has 512 pages: with one folio in it, a batched
  * migration is too short for this process to wake up inside it.
  */
-BETWEEN_CASE(mostly_dropped_between_held, 16, 64, 256, 1024)
+QUIRE_CASE_FULL(migrate, mostly_dropped_between_held, SECONDS * 1000u,
+		KTAP_SIZES(16, 64, 256, 1024))
 {
-	check_change_of(kib, true, true, &mostly_dropped);
+	check_change(kib, true, true, drop_most, check_marked);
 }
 
 /* The upper half goes elsewhere; at home, new pages take its place. */
@@ -273,10 +240,7 @@ static void check_moved(char *at, size_t pages, unsigned long kib)
 	range_drop(DST_BASE, pages);
 }
 
-BETWEEN_CASE(moved_between, LARGE_SIZES)
-{
-	check_change(kib, &(struct change){ move_half, check_moved });
-}
+BETWEEN_CASE(moved_between, move_half, check_moved, LARGE_SIZES)
 
 static pid_t forked;
 
@@ -289,14 +253,10 @@ static void fork_half(char *at, size_t pages, unsigned long kib)
 {
 	size_t n, nr = folio_pages(kib);
 
-	for (n = 0; n < pages; n += nr) {
-		if (madvise(page_at(at, n), nr / 2 * PAGE_SIZE, MADV_DONTFORK))
-			die_errno("MADV_DONTFORK");
-	}
+	mask_advise(at, pages, kib, MASK_LOW_HALF, MADV_DONTFORK);
 	forked = fork_child();
 	if (forked) {
-		if (madvise(at, pages * PAGE_SIZE, MADV_DOFORK))
-			die_errno("MADV_DOFORK");
+		range_advise(at, pages, MADV_DOFORK);
 		return;
 	}
 	raise(SIGSTOP);
@@ -320,7 +280,4 @@ static void check_forked(char *at, size_t pages,
 	expect_content(at, pages, SEED_NEW, 0);
 }
 
-BETWEEN_CASE(forked_between, LARGE_SIZES)
-{
-	check_change(kib, &(struct change){ fork_half, check_forked });
-}
+BETWEEN_CASE(forked_between, fork_half, check_forked, LARGE_SIZES)

@@ -1,127 +1,55 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Folios that cannot move, or that end where a run must end. */
-#include <stdlib.h>
+/* Folios that cannot move, and what is counted of those that do. */
 #include <sys/mman.h>
 
 #include "kernel/ksm.h"
 #include "kernel/pin.h"
-#include "kernel/reclaim.h"
-#include "memory/part.h"
 #include "memory/pattern.h"
 #include "memory/share.h"
 #include "migrate.h"
 #include "proc/proc.h"
-
-/* Moves the range so that `before` pages lie below the end of a page table. */
-static void check_across(unsigned long kib, size_t before)
-{
-	size_t pages = range_pages(kib);
-	char *at = migrate_range(kib, true);
-	char *to = range_hole(page_at(DST_BASE, PMD_PAGES - before), pages);
-	struct snapshot *was;
-
-	move(at, pages, to);
-	was = snapshot(to, pages);
-	migrate(to, pages);
-	expect_same_bits(was, to);
-	expect_content(to, pages, SEED, 0);
-	expect_writable(to, pages);
-	range_drop(at, pages);
-	range_drop(to, pages);
-	free(was);
-}
-
-QUIRE_CASE_SIZES(migrate, across_pmd, LARGE_SIZES)
-{
-	size_t nr = folio_pages(kib);
-
-	needs_nodes();
-	check_across(kib, 1);
-	check_across(kib, nr / 2);
-	check_across(kib, nr - 1);
-}
-
-static void check_part(unsigned long kib, const struct mask *mask,
-		       const struct part *part)
-{
-	size_t pages = range_pages(kib);
-	char *at = migrate_range(kib, true);
-
-	part_give(at, pages, kib, mask, part);
-	move_to_node(0, at, pages, 1);
-	expect_part(at, pages, kib, mask, part);
-	range_drop(at, pages);
-}
-
-QUIRE_CASE_SIZES(migrate, part, LARGE_SIZES)
-{
-	needs_nodes();
-	for_each_part(kib, check_part);
-}
 
 /*
  * A pinned folio stays. Its exclusive pages cannot be shared, so the first of
  * them ends the unmapping: in the first run, in the last or between. All
  * entries must be as they were.
  */
-static void check_pinned(unsigned long kib, const struct mask *alone)
+TRIAL_CASE(migrate, pinned, on_nodes, MASKS, LARGE_SIZES)
 {
-	size_t kept, pages = range_pages(kib);
-	char *at = migrate_range(kib, true);
-	struct snapshot *before;
-	struct peer peer;
+	size_t kept;
 	struct pin *pin;
 
-	if (!fork_without(&peer, at, pages, kib, alone))
-		sharer_writes(&peer, at, pages, kib, alone);
-	pin = pin_folios(at, pages, kib, mask_first(alone, kib));
-	kept = pin_count(pin) * folio_pages(kib);
-	before = snapshot(at, kept);
-	move_to_node(0, at, pages, !node_of(at));
-	expect_entries(before, at);
-	expect_content(at, pages, SEED, 0);
-	expect_writable(at, pages);
-	peer_turn(&peer);	/* the child sees no write, and writes */
-	expect_content(at, pages, SEED_NEW, 0);
+	if (!fork_without(&t->peer, t->at, t->pages, t->kib, t->mask))
+		sharer_writes(&t->peer, t->at, t->pages, t->kib, t->mask);
+	pin = pin_folios(t->at, t->pages, t->kib, mask_first(t->mask, t->kib));
+	kept = pin_count(pin) * folio_pages(t->kib);
+	t->before = snapshot(t->at, kept);
+	move_to_node(0, t->at, t->pages, !node_of(t->at));
+	expect_entries(t->before, t->at);
+	expect_content(t->at, t->pages, SEED, 0);
+	expect_writable(t->at, t->pages);
+	peer_turn(&t->peer);	/* the child sees no write, and writes */
+	expect_content(t->at, t->pages, SEED_NEW, 0);
 	pin_end(pin);
-	peer_turn(&peer);
-	peer_join(&peer, "the child of a pinned folio");
-	expect_content(at, pages, SEED_NEW, 0);
-	range_drop(at, pages);
-	free(before);
-}
-
-QUIRE_CASE_SIZES(migrate, pinned, LARGE_SIZES)
-{
-	needs_nodes();
-	for_each_mask(mask)
-		check_pinned(kib, mask);
+	peer_turn(&t->peer);
+	peer_join(&t->peer, "the child of a pinned folio");
+	expect_content(t->at, t->pages, SEED_NEW, 0);
 }
 
 /* A page is mlocked once, however often it has moved. */
-QUIRE_CASE_SIZES(migrate, mlocked, ALL_SIZES)
+TRIAL_CASE(migrate, mlocked, on_nodes, MASKS, ALL_SIZES)
 {
-	size_t pages = range_pages(kib);
+	unsigned long locked = meminfo_kib("Mlocked");
 
-	needs_nodes();
-	for_each_mask(mask) {
-		char *at = migrate_range(kib, true);
-		unsigned long locked = meminfo_kib("Mlocked");
-		struct snapshot *before;
-
-		mask_mlock(at, pages, kib, mask);
-		before = snapshot(at, pages);
-		migrate(at, pages);
-		expect_same_bits(before, at);
-		migrate(at, pages);
-		expect_content(at, pages, SEED, 0);
-		if (munlock(at, pages * PAGE_SIZE))
-			die_errno("munlock");
-		expect_writable(at, pages);
-		range_drop(at, pages);
-		EXPECT_EQ(meminfo_kib("Mlocked"), locked);
-		free(before);
-	}
+	mask_mlock(t->at, t->pages, t->kib, t->mask);
+	t->before = snapshot(t->at, t->pages);
+	migrate(t->at, t->pages);
+	expect_changed(t->before, t->at, NEW_FRAMES);
+	migrate(t->at, t->pages);
+	expect_content(t->at, t->pages, SEED, 0);
+	range_unlock(t->at, t->pages);
+	expect_writable(t->at, t->pages);
+	EXPECT_EQ(meminfo_kib("Mlocked"), locked);
 }
 
 /* Two merged pages move as one, and both of them are mapped again. */
@@ -143,5 +71,4 @@ QUIRE_CASE(migrate, merged)
 	for (n = 0; n < pages; n++)
 		expect_content(page_at(at, n), 1, SEED, 0);
 	expect_writable(at, pages);
-	range_drop(at, pages);
 }

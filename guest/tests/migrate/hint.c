@@ -10,24 +10,19 @@
 #include <unistd.h>
 
 #include "kernel/uffd.h"
-#include "kernel/wp.h"
-#include "memory/part.h"
 #include "memory/pattern.h"
 #include "memory/probe.h"
 #include "memory/share.h"
 #include "migrate.h"
 #include "proc/proc.h"
 #include "process/child.h"
-
-typedef void (*check)(unsigned long kib, const struct mask *mask,
-		      const struct part *part);
+#include "tests/matrix/operations.h"
 
 /*
- * Each check is in a process of its own: the kernel scans one that began earlier
+ * Each trial is in a process of its own: the kernel scans one that began earlier
  * only once a second. It has its hints by one scan, after the range is as wanted.
  */
-static void in_child(check check, unsigned long kib, const struct mask *mask,
-		     const struct part *part)
+static void in_child(void (*check)(struct trial *trial), struct trial *trial)
 {
 	pid_t pid;
 
@@ -38,17 +33,32 @@ static void in_child(check check, unsigned long kib, const struct mask *mask,
 	pid = fork_child();
 	if (!pid) {
 		nodes_hint_other();
-		check(kib, mask, part);
+		check(trial);
 		exit(STATUS_OK);
 	}
 	wait_child(pid, "a process that gets hints");
 	nodes_balance_often(false);
 }
 
-static void for_masks(check check, unsigned long kib)
+static void (*wanted)(struct trial *trial);
+
+static void check_on_range(struct trial *t)
 {
-	for_each_mask(mask)
-		in_child(check, kib, mask, NULL);
+	trial_begin(t, range_by_ptes(t->kib), range_pages(t->kib));
+	wanted(t);
+	trial_end(t);
+}
+
+static void run_apart(struct trial *t)
+{
+	in_child(check_on_range, t);
+}
+
+static void each_trial(void (*check)(struct trial *trial), unsigned int differ,
+		       unsigned long kib)
+{
+	wanted = check;
+	trials_each((struct trial){ .kib = kib }, differ, run_apart);
 }
 
 static void hint(size_t pages)
@@ -85,36 +95,27 @@ static void touch(const char *at, size_t pages, unsigned long kib, size_t page)
 		       "page %zu is not accessible", n);
 }
 
-static void check_once(unsigned long kib, const struct mask *mask,
-		       const struct part *part __attribute__((unused)))
+static void check_once(struct trial *t)
 {
-	size_t pages = range_pages(kib);
-	char *at = range_by_ptes(kib);
 	unsigned long hints;
 	long faults;
 
-	hint(pages);
+	hint(t->pages);
 	hints = vmstat("numa_hint_faults");
-	touch(at, pages, kib, mask_first(mask, kib));
+	touch(t->at, t->pages, t->kib, mask_first(t->mask, t->kib));
 	hints = vmstat("numa_hint_faults") - hints;
-	EXPECT(hints >= pages / folio_pages(kib), "only %lu faults by hints",
-	       hints);
+	EXPECT(hints >= t->pages / folio_pages(t->kib),
+	       "only %lu faults by hints", hints);
 	faults = minor_faults();
-	expect_content(at, pages, SEED, 0);
-	pattern_write(at, pages * PAGE_SIZE, SEED_NEW);
+	expect_content(t->at, t->pages, SEED, 0);
+	pattern_write(t->at, t->pages * PAGE_SIZE, SEED_NEW);
 	faults = minor_faults() - faults;
-	expect_few(faults, pages, kib);
-	expect_content(at, pages, SEED_NEW, 0);
-	range_drop(at, pages);
+	expect_few(faults, t->pages, t->kib);
+	expect_content(t->at, t->pages, SEED_NEW, 0);
 }
 
 /* After one fault, all pages of the folio can be read and written without one. */
-QUIRE_CASE_SIZES(migrate, hint_faults_once, ALL_SIZES)
-{
-	in_child(check_once, kib, MASK_FIRST, NULL);
-	in_child(check_once, kib, MASK_MIDDLE, NULL);
-	in_child(check_once, kib, MASK_LAST, NULL);
-}
+QUIRE_CASE_SIZES_CALL(migrate, hint_faults_once, each_trial(check_once, PLACES, kib), ALL_SIZES)
 
 static void write_same(volatile char *at)
 {
@@ -122,189 +123,119 @@ static void write_same(volatile char *at)
 }
 
 /* A child has all pages but those in the mask, since after the hints. */
-static void check_shared(unsigned long kib, const struct mask *alone,
-			 const struct part *part __attribute__((unused)))
+static void check_shared(struct trial *t)
 {
-	size_t n, pages = range_pages(kib);
-	char *at = range_by_ptes(kib);
-	struct peer peer;
+	size_t n;
 	long faults;
 
-	hint(pages);
-	if (!fork_without(&peer, at, pages, kib, alone)) {
-		sharer_looks(&peer, at, pages, kib, alone);
-		sharer_writes(&peer, at, pages, kib, alone);
+	hint(t->pages);
+	if (!fork_without(&t->peer, t->at, t->pages, t->kib, t->mask)) {
+		sharer_looks(&t->peer, t->at, t->pages, t->kib, t->mask);
+		sharer_writes(&t->peer, t->at, t->pages, t->kib, t->mask);
 	}
-	touch(at, pages, kib, 0);
+	touch(t->at, t->pages, t->kib, 0);
 	faults = minor_faults();
-	for (n = 0; n < pages; n++) {
-		if (masked(alone, n, kib))
-			write_same(page_at(at, n));
+	for (n = 0; n < t->pages; n++) {
+		if (masked(t->mask, n, t->kib))
+			write_same(page_at(t->at, n));
 	}
 	faults = minor_faults() - faults;
-	expect_few(faults, pages, kib);
-	for (n = 0; n < pages; n++) {
-		if (masked(alone, n, kib))
-			pattern_write_page(page_at(at, n), SEED_NEW, n);
-	}
-	write_shared(at, pages, kib, alone, SEED_NEW);
-	peer_turn(&peer);
-	peer_turn(&peer);
-	expect_content(at, pages, SEED_NEW, 0);
-	peer_turn(&peer);
-	peer_join(&peer, "the child that shares some pages");
-	range_drop(at, pages);
+	expect_few(faults, t->pages, t->kib);
+	mask_write(t->at, t->pages, t->kib, t->mask, SEED_NEW);
+	write_shared(t->at, t->pages, t->kib, t->mask, SEED_NEW);
+	peer_turn(&t->peer);
+	peer_turn(&t->peer);
+	expect_content(t->at, t->pages, SEED_NEW, 0);
+	peer_turn(&t->peer);
+	peer_join(&t->peer, "the child that shares some pages");
 }
 
 /* Exclusive pages are writable after the fault, and the others are not. */
-QUIRE_CASE_SIZES(migrate, hint_shared, ALL_SIZES)
-{
-	for_masks(check_shared, kib);
-}
-
-static void check_wp(unsigned long kib, const struct mask *mask,
-		     const struct part *part __attribute__((unused)))
-{
-	size_t pages = range_pages(kib);
-	char *at = range_by_ptes(kib);
-	int uffd = wp_protect(at, pages, kib, mask);
-
-	hint(pages);
-	touch(at, pages, kib, 0);
-	expect_content(at, pages, SEED, 0);
-	expect_wp_stopped(uffd, at, pages, kib, mask);
-	close(uffd);
-	range_drop(at, pages);
-}
-
-/* Protected by userfaultfd before: writes to these pages are still stopped. */
-QUIRE_CASE_SIZES(migrate, hint_wp, ALL_SIZES)
-{
-	close(uffd_open_or_skip(WP_FEATURES));
-	for_masks(check_wp, kib);
-}
+QUIRE_CASE_SIZES_CALL(migrate, hint_shared, each_trial(check_shared, MASKS, kib), ALL_SIZES)
 
 #define RWP_FEATURES	(UFFD_FEATURE_RWP | UFFD_FEATURE_SIGBUS)
 
-static void check_rwp(unsigned long kib, const struct mask *mask,
-		      const struct part *part __attribute__((unused)))
+static void check_rwp(struct trial *t)
 {
-	size_t n, hints = 0, pages = range_pages(kib);
-	int uffd = uffd_open(RWP_FEATURES);
-	char *at = range_by_ptes(kib);
+	size_t n, hints = 0;
+	t->uffd = uffd_open(RWP_FEATURES);
 	uint64_t word;
 
-	uffd_register(uffd, at, pages * PAGE_SIZE, UFFDIO_REGISTER_MODE_RWP);
-	for (n = 0; n < pages; n++) {
-		if (masked(mask, n, kib))
-			uffd_rwprotect(uffd, page_at(at, n), PAGE_SIZE, true);
+	uffd_register(t->uffd, t->at, t->pages * PAGE_SIZE,
+		      UFFDIO_REGISTER_MODE_RWP);
+	for (n = 0; n < t->pages; n++) {
+		if (masked(t->mask, n, t->kib))
+			uffd_rwprotect(t->uffd, page_at(t->at, n), PAGE_SIZE,
+				       true);
 		else
 			hints++;
 	}
 	hint(hints);
-	for (n = 0; n < pages; n++) {
-		bool stopped = probe_read(page_at(at, n), &word) == SIGBUS;
+	for (n = 0; n < t->pages; n++) {
+		bool stopped = probe_read(page_at(t->at, n), &word) == SIGBUS;
 
-		EXPECT(stopped == masked(mask, n, kib),
-		       "%s pages are protected: page %zu is %s", mask->name, n,
-		       stopped ? "not accessible" : "accessible");
+		EXPECT(stopped == masked(t->mask, n, t->kib),
+		       "%s pages are protected: page %zu is %s", t->mask->name,
+			n, stopped ? "not accessible" : "accessible");
 	}
-	uffd_rwprotect(uffd, at, pages * PAGE_SIZE, false);
-	expect_content(at, pages, SEED, 0);
-	expect_writable(at, pages);
-	close(uffd);
-	range_drop(at, pages);
+	uffd_rwprotect(t->uffd, t->at, t->pages * PAGE_SIZE, false);
+	expect_content(t->at, t->pages, SEED, 0);
+	expect_writable(t->at, t->pages);
 }
 
 /* Protected against any access: a fault by a hint next to them changes nothing. */
 QUIRE_CASE_SIZES(migrate, hint_rwp, LARGE_SIZES)
 {
 	close(uffd_open_or_skip(RWP_FEATURES));
-	for_masks(check_rwp, kib);
+	each_trial(check_rwp, MASKS, kib);
 }
 
-static void check_soft_dirty(unsigned long kib, const struct mask *mask,
-			     const struct part *part __attribute__((unused)))
+static void act(struct trial *t)
 {
-	size_t n, pages = range_pages(kib);
-	char *at = range_by_ptes(kib);
-	struct snapshot *before;
-
-	soft_dirty_where(at, pages, kib, mask);
-	before = snapshot(at, pages);
-	hint(pages);
-	touch(at, pages, kib, 0);
-	expect_entries(before, at);
-	for (n = 0; n < pages; n++)
-		EXPECT_EQ(before->page[n].soft_dirty, masked(mask, n, kib));
-	pattern_write(at, pages * PAGE_SIZE, SEED_NEW);
-	for (n = 0; n < pages; n++)
-		EXPECT(pagemap_page(page_at(at, n)).soft_dirty,
-		       "a write to page %zu was missed", n);
-	expect_content(at, pages, SEED_NEW, 0);
-	range_drop(at, pages);
-	free(before);
+	hint(t->pages);
+	touch(t->at, t->pages, t->kib, 0);
 }
 
-/* No page becomes soft-dirty or stops being it, and no later write is missed. */
-QUIRE_CASE_SIZES(migrate, hint_soft_dirty, ALL_SIZES)
-{
-	needs_soft_dirty();
-	for_masks(check_soft_dirty, kib);
-}
+const struct operation hinting = {
+	.ground = &plain, .act = act, .apart = in_child,
+};
 
-static void check_part(unsigned long kib, const struct mask *mask,
-		       const struct part *part)
+static void check_part(struct trial *t)
 {
-	size_t n = 0, pages = range_pages(kib);
-	char *at = range_by_ptes(kib);
+	size_t n = 0;
 
-	hint(pages);
-	part_give(at, pages, kib, mask, part);
-	while (masked(mask, n, kib))
+	hint(t->pages);
+	part_give(t->at, t->pages, t->kib, t->mask, t->part);
+	while (masked(t->mask, n, t->kib))
 		n++;
-	touch(at, pages, kib, n);
-	expect_part(at, pages, kib, mask, part);
-	range_drop(at, pages);
-}
-
-static void check_part_in_child(unsigned long kib, const struct mask *mask,
-				const struct part *part)
-{
-	in_child(check_part, kib, mask, part);
+	touch(t->at, t->pages, t->kib, n);
+	expect_part(t->at, t->pages, t->kib, t->mask, t->part);
 }
 
 /* Some of each folio is in another mapping, or gone, when the fault comes. */
 QUIRE_CASE_FULL(migrate, hint_part, 60000, KTAP_SIZES(16, 64))
 {
-	for_each_part(kib, check_part_in_child);
+	each_trial(check_part, PARTS, kib);
 }
 
-static void check_tables(unsigned long kib,
-			 const struct mask *mask __attribute__((unused)),
-			 const struct part *part __attribute__((unused)))
+static void check_tables(struct trial *t)
 {
-	size_t pages = range_pages(kib), low = folio_pages(kib) / 4;
-	char *to = pmd_at(DST_BASE, 1) - low * PAGE_SIZE;
-	char *at = range_by_ptes(kib);
+	size_t low = folio_pages(t->kib) / 4;
+	char *from = t->at;
 	long faults;
 
-	range_hole(to, pages);
-	move(at, pages, to);
-	hint(pages);
-	touch(to, pages, kib, 0);
-	touch(page_at(to, low), pages - low, kib, 0);
+	trial_goes(t, pmd_at(DST_BASE, 1) - low * PAGE_SIZE);
+	move(from, t->pages, t->at);
+	hint(t->pages);
+	touch(t->at, t->pages, t->kib, 0);
+	touch(page_at(t->at, low), t->pages - low, t->kib, 0);
 	faults = minor_faults();
-	expect_content(to, pages, SEED, 0);
+	expect_content(t->at, t->pages, SEED, 0);
 	faults = minor_faults() - faults;
 	EXPECT(!faults, "%ld faults after that of each table", faults);
-	expect_writable(to, pages);
-	range_drop(to, pages);
-	range_drop(at, pages);
+	expect_writable(t->at, t->pages);
 }
 
 /* A folio is in two page tables: each has one fault of its own. */
-QUIRE_CASE_SIZES(migrate, hint_two_tables, LARGE_SIZES)
-{
-	in_child(check_tables, kib, NULL, NULL);
-}
+QUIRE_CASE_SIZES_CALL(migrate, hint_two_tables,
+		      each_trial(check_tables, 0, kib), LARGE_SIZES)

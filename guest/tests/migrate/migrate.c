@@ -56,40 +56,6 @@ void migrate_fast(char *at, size_t pages, unsigned long kib)
 		die_errno("move_pages of %zu folios at %p", nr, at);
 }
 
-char *migrate_range(unsigned long kib, bool by_pte)
-{
-	size_t pages = range_pages(kib);
-	char *at = range_filled(SRC_BASE, pages, kib);
-
-	if (by_pte && kib * KIB == PMD_SIZE)
-		range_split_pmds(at, pages);
-	return at;
-}
-
-void expect_same_bits(const struct snapshot *before, const char *at)
-{
-	struct snapshot *now = snapshot(at, before->pages);
-	size_t n;
-
-	for (n = 0; n < before->pages; n++) {
-		const struct page_state *was = &before->page[n];
-		const struct page_state *is = &now->page[n];
-
-		EXPECT(is->present == was->present &&
-		       is->swapped == was->swapped &&
-		       is->file == was->file &&
-		       is->soft_dirty == was->soft_dirty &&
-		       is->uffd_wp == was->uffd_wp &&
-		       is->exclusive == was->exclusive,
-		       "page %zu: %#llx became %#llx", n,
-		       (unsigned long long)was->raw,
-		       (unsigned long long)is->raw);
-		EXPECT(!was->present || is->pfn != was->pfn,
-		       "page %zu did not move", n);
-	}
-	free(now);
-}
-
 void expect_folios(const char *at, size_t pages, unsigned long kib)
 {
 	size_t total;
@@ -108,12 +74,10 @@ struct mover mover_start(char *at, size_t pages)
 	int node = 0;
 
 	/* Not a sharer of the pages: a write to those would copy them. */
-	if (madvise(at, pages * PAGE_SIZE, MADV_DONTFORK))
-		die_errno("MADV_DONTFORK");
+	range_advise(at, pages, MADV_DONTFORK);
 	mover.pid = fork_child();
 	if (mover.pid) {
-		if (madvise(at, pages * PAGE_SIZE, MADV_DOFORK))
-			die_errno("MADV_DOFORK");
+		range_advise(at, pages, MADV_DOFORK);
 		return mover;
 	}
 	stay_on_cpu(cpu_count() - 1);

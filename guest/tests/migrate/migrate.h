@@ -12,10 +12,7 @@
 #include <sys/types.h>
 
 #include "kernel/nodes.h"
-#include "memory/expect.h"
-#include "memory/mask.h"
-#include "memory/range.h"
-#include "run/ktap.h"
+#include "tests/matrix/trial.h"
 
 /* Moves what is mapped there to the node. Some folios may stay. */
 void move_to_node(pid_t pid, char *at, size_t pages, int node);
@@ -28,10 +25,6 @@ void migrate(char *at, size_t pages);
  */
 void migrate_fast(char *at, size_t pages, unsigned long kib);
 
-/* range_filled(), of which folios of 2 MiB are mapped by PTEs if so wanted. */
-char *migrate_range(unsigned long kib, bool by_pte);
-/* Each page is in another frame, and pagemap shows the same bits as before. */
-void expect_same_bits(const struct snapshot *before, const char *at);
 /* No folio of the range was split. */
 void expect_folios(const char *at, size_t pages, unsigned long kib);
 

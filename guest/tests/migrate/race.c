@@ -14,12 +14,10 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "kernel/swap.h"
-#include "memory/hold.h"
 #include "memory/pattern.h"
 #include "memory/probe.h"
 #include "migrate.h"
 #include "process/child.h"
-#include "process/cpu.h"
 #include "process/map.h"
 #include "report/die.h"
 
@@ -69,6 +67,7 @@ static size_t any_page(const struct scene *scene, uint32_t *random)
 static void *write_pages(void *arg)
 {
 	struct scene *scene = arg;
+
 	uint32_t random = 1;
 
 	while (!ended(scene)) {
@@ -91,6 +90,7 @@ static void *write_pages(void *arg)
 static void *protect_pages(void *arg)
 {
 	struct scene *scene = arg;
+
 	uint32_t random = 2;
 
 	while (!ended(scene)) {
@@ -134,6 +134,7 @@ static void *read_pages(void *arg)
 {
 	struct scene *scene = arg;
 	char *copy = map_anon(NULL, PAGE_SIZE);
+
 	uint32_t random = 4;
 
 	while (!ended(scene)) {
@@ -226,14 +227,13 @@ QUIRE_CASE_FULL(migrate, race, RACE_SECONDS * 1000u,
 
 	needs_nodes();
 	scene.pages = range_pages(kib);
-	scene.at = migrate_range(kib, true);
+	scene.at = range_by_ptes(kib);
 	for (n = 0; n < scene.pages; n++)
 		*(uint64_t *)page_at(scene.at, n) = 0;
 	scene.device = swap_open_spare_filled(BLOCKS + 1, SEED_NEW);
 	mover = mover_start(scene.at, scene.pages);
 	/* The first half stays in large folios: it is never copied. */
-	if (madvise(scene.at, scene.pages / 2 * PAGE_SIZE, MADV_DONTFORK))
-		die_errno("MADV_DONTFORK");
+	range_advise(scene.at, scene.pages / 2, MADV_DONTFORK);
 	for (i = 0; i < ARRAY_SIZE(steps); i++) {
 		if (pthread_create(&threads[i], NULL, steps[i], &scene))
 			die("cannot start a thread");
@@ -249,5 +249,4 @@ QUIRE_CASE_FULL(migrate, race, RACE_SECONDS * 1000u,
 	       scene.writes, scene.changes, scene.holds, scene.reads,
 	       scene.forks);
 	close(scene.device);
-	range_drop(scene.at, scene.pages);
 }

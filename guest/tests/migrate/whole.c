@@ -8,12 +8,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "memory/hold.h"
-#include "memory/pattern.h"
 #include "memory/share.h"
 #include "migrate.h"
 #include "proc/proc.h"
-#include "report/die.h"
 #include "tests/aging/aging.h"
 
 static void check_whole(char *at, size_t pages, unsigned long kib)
@@ -28,41 +25,26 @@ static void check_whole(char *at, size_t pages, unsigned long kib)
 }
 
 /* Some pages were accessed. On arm64, those of a contpte block are all alike. */
-QUIRE_CASE_SIZES_TAGGED(migrate, moves_twice_touched, FIXES, LARGE_SIZES)
+TAGGED_TRIAL_CASE(migrate, moves_twice_touched, FIXES, on_nodes, MASKS,
+		  LARGE_SIZES)
 {
-	size_t pages = range_pages(kib);
-
-	needs_nodes();
-	for_each_mask(mask) {
-		char *at = migrate_range(kib, true);
-
-		age_range(at, pages);
-		access_pages(at, pages, kib, mask);
-		check_whole(at, pages, kib);
-		expect_writable(at, pages);
-		range_drop(at, pages);
-	}
+	age_range(t->at, t->pages);
+	access_pages(t->at, t->pages, t->kib, t->mask);
+	check_whole(t->at, t->pages, t->kib);
+	expect_writable(t->at, t->pages);
 }
 
 /* Some pages are this process's alone, and a child shares the others. */
-QUIRE_CASE_SIZES_TAGGED(migrate, moves_twice_shared, FIXES, LARGE_SIZES)
+TAGGED_TRIAL_CASE(migrate, moves_twice_shared, FIXES, on_nodes, MASKS,
+		  LARGE_SIZES)
 {
-	size_t pages = range_pages(kib);
-
-	needs_nodes();
-	for_each_mask(mask) {
-		char *at = migrate_range(kib, true);
-		struct peer peer;
-
-		if (!fork_without(&peer, at, pages, kib, mask)) {
-			sharer_looks(&peer, at, pages, kib, mask);
-			exit(0);
-		}
-		check_whole(at, pages, kib);
-		peer_turn(&peer);
-		peer_join(&peer, "the child that shares some pages");
-		range_drop(at, pages);
+	if (!fork_without(&t->peer, t->at, t->pages, t->kib, t->mask)) {
+		sharer_looks(&t->peer, t->at, t->pages, t->kib, t->mask);
+		exit(0);
 	}
+	check_whole(t->at, t->pages, t->kib);
+	peer_turn(&t->peer);
+	peer_join(&t->peer, "the child that shares some pages");
 }
 
 /* One process maps folios by PMDs, and another, by PTEs, all but one page. */
@@ -76,8 +58,7 @@ QUIRE_CASE_SIZES_TAGGED(migrate, moves_twice_by_pmd_and_ptes, FIXES, 2048)
 	at = range_by_pmds(2);
 	gone = page_at(at, PMD_PAGES + 3);
 	if (!peer_fork(&peer)) {
-		if (madvise(gone, PAGE_SIZE, MADV_DONTNEED))
-			die_errno("MADV_DONTNEED");
+		range_advise(gone, 1, MADV_DONTNEED);
 		peer_go(&peer);
 		peer_wait(&peer);
 		expect_content(at, PMD_PAGES, SEED, 0);
@@ -87,52 +68,36 @@ QUIRE_CASE_SIZES_TAGGED(migrate, moves_twice_by_pmd_and_ptes, FIXES, 2048)
 	check_whole(at, pages, kib);
 	peer_turn(&peer);
 	peer_join(&peer, "the child that maps a folio by PTEs");
-	range_drop(at, pages);
 }
 
 /* Who holds a page keeps its folio from moving, and then it moves whole. */
-QUIRE_CASE_SIZES_TAGGED(migrate, held_stays_whole, FIXES, LARGE_SIZES)
+TAGGED_TRIAL_CASE(migrate, held_stays_whole, FIXES, on_nodes, 0, LARGE_SIZES)
 {
-	size_t pages = range_pages(kib);
 	unsigned long queued;
-	struct snapshot *before;
-	struct hold hold;
-	char *at;
 
-	needs_nodes();
-	at = migrate_range(kib, true);
-	age_range(at, pages);
-	access_pages(at, pages, kib, MASK_EVEN);
-	hold = hold_folios(at, pages, kib, folio_pages(kib) - 1);
-	queued = mthp_stat(kib, "split_deferred");
-	before = snapshot(at, folio_pages(kib));
-	move_to_node(0, at, pages, !node_of(at));
-	expect_entries(before, at);
-	EXPECT_EQ(mthp_stat(kib, "split_deferred"), queued);
-	hold_end(&hold);
-	check_whole(at, pages, kib);
-	range_drop(at, pages);
-	free(before);
+	age_range(t->at, t->pages);
+	access_pages(t->at, t->pages, t->kib, MASK_EVEN);
+	t->hold = hold_folios(t->at, t->pages, t->kib, folio_pages(t->kib) - 1);
+	queued = mthp_stat(t->kib, "split_deferred");
+	t->before = snapshot(t->at, folio_pages(t->kib));
+	move_to_node(0, t->at, t->pages, !node_of(t->at));
+	expect_entries(t->before, t->at);
+	EXPECT_EQ(mthp_stat(t->kib, "split_deferred"), queued);
+	hold_end(&t->hold);
+	check_whole(t->at, t->pages, t->kib);
 }
 
 /* A folio that is partially mapped is queued, and is split before it moves. */
-QUIRE_CASE_SIZES(migrate, partly_mapped_split, LARGE_SIZES)
+TRIAL_CASE(migrate, partly_mapped_split, on_nodes, 0, LARGE_SIZES)
 {
-	size_t n, pages = range_pages(kib), nr = folio_pages(kib);
+	size_t n, nr = folio_pages(t->kib);
 	unsigned long split;
-	char *at;
 
-	needs_nodes();
-	at = migrate_range(kib, true);
-	for (n = 0; n < pages; n += nr) {
-		if (madvise(page_at(at, n + nr - 1), PAGE_SIZE,
-			    MADV_DONTNEED))
-			die_errno("MADV_DONTNEED of page %zu", n + nr - 1);
-	}
-	split = mthp_stat(kib, "split");
-	migrate(at, pages);
-	EXPECT_EQ(mthp_stat(kib, "split"), split + pages / nr);
-	for (n = 0; n < pages; n += nr)
-		expect_content(page_at(at, n), nr - 1, SEED, n);
-	range_drop(at, pages);
+	for (n = 0; n < t->pages; n += nr)
+		range_advise(page_at(t->at, n + nr - 1), 1, MADV_DONTNEED);
+	split = mthp_stat(t->kib, "split");
+	migrate(t->at, t->pages);
+	EXPECT_EQ(mthp_stat(t->kib, "split"), split + t->pages / nr);
+	for (n = 0; n < t->pages; n += nr)
+		expect_content(page_at(t->at, n), nr - 1, SEED, n);
 }

@@ -3,28 +3,19 @@
  * mprotect() of ranges and of their parts. What was written, by whom, and which
  * pages are shared decides afterwards who may write, and who sees it.
  */
-#include <stdlib.h>
 #include <sys/mman.h>
 
 #include "kernel/swap.h"
-#include "memory/expect.h"
 #include "memory/pattern.h"
 #include "memory/probe.h"
-#include "memory/range.h"
 #include "memory/share.h"
 #include "proc/proc.h"
-#include "process/map.h"
-#include "run/ktap.h"
-
-#define SWAP_MIB	(64 * PAGE_SCALE)
+#include "tests/matrix/trial.h"
 
 static void protect_masked(char *at, size_t pages, unsigned long kib,
 			   const struct mask *mask, int prot)
 {
-	size_t n = 0, run;
-
-	for (; (run = mask_run(mask, &n, pages, kib)); n += run)
-		range_protect(page_at(at, n), run, prot);
+	mask_protect(at, pages, kib, mask, prot);
 }
 
 static void expect_no_access(char *at)
@@ -80,8 +71,8 @@ QUIRE_CASE_SIZES(mprotect, parts, ALL_SIZES)
 }
 
 /* Pages from `from` to `to` can be written, and the others cannot, or reverse. */
-static void expect_part(char *at, size_t pages, size_t from, size_t to,
-			bool writable)
+static void expect_from_to(char *at, size_t pages, size_t from, size_t to,
+			   bool writable)
 {
 	size_t n;
 
@@ -98,13 +89,13 @@ static void check_part(char *at, size_t pages, size_t from, size_t to)
 	char *part = page_at(at, from);
 
 	range_protect(part, to - from, PROT_READ);
-	expect_part(at, pages, from, to, false);
+	expect_from_to(at, pages, from, to, false);
 	range_protect(part, to - from, PROT_READ | PROT_WRITE);
 	expect_content(at, pages, SEED, 0);
 	pattern_write(at, pages * PAGE_SIZE, SEED);
 	range_protect(at, pages, PROT_READ);
 	range_protect(part, to - from, PROT_READ | PROT_WRITE);
-	expect_part(at, pages, from, to, true);
+	expect_from_to(at, pages, from, to, true);
 	range_protect(at, pages, PROT_READ | PROT_WRITE);
 	expect_content(at, pages, SEED, 0);
 	pattern_write(at, pages * PAGE_SIZE, SEED);
@@ -127,130 +118,43 @@ QUIRE_CASE_SIZES(mprotect, from_to, 16, 64, 256)
 }
 
 /* Exactly one block, or two: no other page is flushed from the TLB. */
-QUIRE_CASE_SIZES(mprotect, one_block, 4, 16, 64, 256)
+TRIAL_CASE(mprotect, one_block, plain, 0, 4, 16, 64, 256)
 {
-	size_t pages = range_pages(kib);
-	char *at = range_by_ptes(kib);
-
-	check_part(at, pages, BLOCK, 2 * BLOCK);
-	check_part(at, pages, 0, BLOCK);
-	check_part(at, pages, BLOCK, 3 * BLOCK);
-	range_drop(at, pages);
-}
-
-/*
- * Only the pages in the mask are exclusive, and no entry is writable. The
- * others must not become writable: the child would see what is written.
- */
-static void check_shared(unsigned long kib, const struct mask *alone, int prot)
-{
-	size_t pages = range_pages(kib);
-	char *at = range_by_ptes(kib);
-	struct peer peer;
-
-	if (!fork_without(&peer, at, pages, kib, alone)) {
-		sharer_looks(&peer, at, pages, kib, alone);
-		sharer_writes(&peer, at, pages, kib, alone);
-	}
-	range_protect(at, pages, prot);
-	range_protect(at, pages, PROT_READ | PROT_WRITE);
-	expect_content(at, pages, SEED, 0);
-	expect_writable(at, pages);
-	peer_turn(&peer);	/* the child checks */
-	peer_turn(&peer);	/* and writes */
-	expect_content(at, pages, SEED_NEW, 0);
-	range_protect(at, pages, prot);
-	range_protect(at, pages, PROT_READ | PROT_WRITE);
-	expect_content(at, pages, SEED_NEW, 0);
-	peer_turn(&peer);
-	peer_join(&peer, "the child that shares some pages");
-	range_drop(at, pages);
-}
-
-QUIRE_CASE_SIZES(mprotect, shared_read_only, ALL_SIZES)
-{
-	check_shared(kib, &mask_none, PROT_READ);
-	for_each_mask(mask)
-		check_shared(kib, mask, PROT_READ);
-}
-
-QUIRE_CASE_SIZES(mprotect, shared_no_access, ALL_SIZES)
-{
-	check_shared(kib, &mask_none, PROT_NONE);
-	for_each_mask(mask)
-		check_shared(kib, mask, PROT_NONE);
+	check_part(t->at, t->pages, BLOCK, 2 * BLOCK);
+	check_part(t->at, t->pages, 0, BLOCK);
+	check_part(t->at, t->pages, BLOCK, 3 * BLOCK);
 }
 
 /* Exclusive pages become writable without a fault, all others with one. */
-static void check_faults(unsigned long kib, const struct mask *alone)
+TRIAL_CASE(mprotect, exclusive_writable, plain, MASKS, 4, 16, 64)
 {
-	size_t n, faults = 0, pages = range_pages(kib);
-	unsigned long before;
-	char *at = range_by_ptes(kib);
-	struct peer peer;
+	size_t n, faults = 0;
+	unsigned long count;
 
-	if (!fork_without(&peer, at, pages, kib, alone)) {
-		sharer_looks(&peer, at, pages, kib, alone);
-		peer_wait(&peer);
-		peer_end(&peer);
+	if (!fork_without(&t->peer, t->at, t->pages, t->kib, t->mask)) {
+		sharer_looks(&t->peer, t->at, t->pages, t->kib, t->mask);
+		peer_wait(&t->peer);
+		peer_end(&t->peer);
 	}
-	range_protect(at, pages, PROT_READ);
-	range_protect(at, pages, PROT_READ | PROT_WRITE);
-	for (n = 0; n < pages; n++)
-		faults += !masked(alone, n, kib);
-	before = vmstat("pgfault");
-	for (n = 0; n < pages; n++)
-		*(volatile char *)page_at(at, n);
-	before = vmstat("pgfault") - before;
-	EXPECT(before < 16, "%lu faults of %zu reads", before, pages);
-	before = vmstat("pgfault");
-	for (n = 0; n < pages; n++)
-		pattern_write_page(page_at(at, n), SEED_NEW, n);
-	before = vmstat("pgfault") - before;
-	EXPECT(before >= faults && before < faults + 16,
-	       "%lu faults of %zu writes, %zu pages are shared", before, pages,
+	range_protect(t->at, t->pages, PROT_READ);
+	range_protect(t->at, t->pages, PROT_READ | PROT_WRITE);
+	for (n = 0; n < t->pages; n++)
+		faults += !masked(t->mask, n, t->kib);
+	count = vmstat("pgfault");
+	for (n = 0; n < t->pages; n++)
+		*(volatile char *)page_at(t->at, n);
+	count = vmstat("pgfault") - count;
+	EXPECT(count < 16, "%lu faults of %zu reads", count, t->pages);
+	count = vmstat("pgfault");
+	for (n = 0; n < t->pages; n++)
+		pattern_write_page(page_at(t->at, n), SEED_NEW, n);
+	count = vmstat("pgfault") - count;
+	EXPECT(count >= faults && count < faults + 16,
+	       "%lu faults of %zu writes, %zu pages are shared", count, t->pages,
 	       faults);
-	peer_turn(&peer);
-	peer_turn(&peer);
-	peer_join(&peer, "the child that shares some pages");
-	range_drop(at, pages);
-}
-
-QUIRE_CASE_SIZES(mprotect, exclusive_writable, 4, 16, 64)
-{
-	for_each_mask(mask)
-		check_faults(kib, mask);
-}
-
-/* MADV_FREE, then some pages written again: the dirty bits must survive. */
-static void check_dirty(unsigned long kib, size_t written, int prot)
-{
-	size_t n, pages = range_pages(kib);
-	size_t folio = kib < BLOCK_KIB ? BLOCK : folio_pages(kib);
-	char *at = range_by_ptes(kib);
-
-	if (madvise(at, pages * PAGE_SIZE, MADV_FREE))
-		die_errno("MADV_FREE of %zu pages", pages);
-	for (n = written; n < pages; n += 2 * folio)
-		pattern_write_page(page_at(at, n), SEED_NEW, n);
-	range_protect(at, pages, prot);
-	range_protect(at, pages, PROT_READ | PROT_WRITE);
-	page_out(at, pages * PAGE_SIZE);
-	for (n = 0; n < pages; n++) {
-		if (n % (2 * folio) == written)
-			expect_content(page_at(at, n), 1, SEED_NEW, n);
-		else if (pattern_verify_zero(page_at(at, n), PAGE_SIZE) >= 0)
-			expect_content(page_at(at, n), 1, SEED, n);
-	}
-	range_drop(at, pages);
-}
-
-QUIRE_CASE_SIZES(mprotect, dirty_kept, ALL_SIZES)
-{
-	swap_on(SWAP_MIB);
-	check_dirty(kib, 0, PROT_READ);
-	check_dirty(kib, 5, PROT_READ);
-	check_dirty(kib, 15, PROT_NONE);
+	peer_turn(&t->peer);
+	peer_turn(&t->peer);
+	peer_join(&t->peer, "the child that shares some pages");
 }
 
 /* Shared memory: clean entries need a fault before they are writable. */
@@ -274,29 +178,22 @@ QUIRE_CASE_SIZES(mprotect, shmem, ALL_SIZES)
 	peer_turn(&peer);
 	peer_join(&peer, "the child of shared memory");
 	expect_content(at, pages, SEED_CHILD, 0);
-	range_drop(at, pages);
 }
 
 /* Some pages absent, some in swap: only what is present is a block. */
-QUIRE_CASE_SIZES(mprotect, mixed_states, ALL_SIZES)
+TRIAL_CASE(mprotect, mixed_states, with_swap, MASKS, ALL_SIZES)
 {
-	size_t n, pages = range_pages(kib);
+	size_t n;
 
-	swap_on(SWAP_MIB);
-	for_each_mask(mask) {
-		char *at = range_by_ptes(kib);
-
-		for (n = 0; n < pages; n++) {
-			if (masked(mask, n, BLOCK_KIB) && n % 3 == 0)
-				swap_out(page_at(at, n), 1);
-		}
-		range_protect(at, pages, PROT_READ);
-		expect_content(at, pages, SEED, 0);
-		expect_read_only(at, pages);
-		range_protect(at, pages, PROT_NONE);
-		range_protect(at, pages, PROT_READ | PROT_WRITE);
-		expect_content(at, pages, SEED, 0);
-		expect_writable(at, pages);
-		range_drop(at, pages);
+	for (n = 0; n < t->pages; n++) {
+		if (masked(t->mask, n, BLOCK_KIB) && n % 3 == 0)
+			swap_out(page_at(t->at, n), 1);
 	}
+	range_protect(t->at, t->pages, PROT_READ);
+	expect_content(t->at, t->pages, SEED, 0);
+	expect_read_only(t->at, t->pages);
+	range_protect(t->at, t->pages, PROT_NONE);
+	range_protect(t->at, t->pages, PROT_READ | PROT_WRITE);
+	expect_content(t->at, t->pages, SEED, 0);
+	expect_writable(t->at, t->pages);
 }

@@ -7,20 +7,15 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/random.h"
 #include "kernel/nodes.h"
-#include "kernel/uffd.h"
-#include "memory/expect.h"
-#include "memory/pattern.h"
 #include "memory/probe.h"
 #include "memory/range.h"
 #include "proc/proc.h"
 #include "process/child.h"
 #include "process/cpu.h"
-#include "process/map.h"
 #include "report/die.h"
 #include "run/ktap.h"
 
@@ -50,6 +45,7 @@ static bool ended(struct race *race)
 static void *writer(void *arg)
 {
 	struct race *race = arg;
+
 	uint32_t random = 4711;
 	uint64_t is, value = 0;
 	size_t page;
@@ -99,10 +95,8 @@ static void finish(struct race *race, pthread_t thread)
 
 static struct race *new_race(unsigned long kib)
 {
-	struct race *race = calloc(1, sizeof(*race));
+	struct race *race = allocate(1, sizeof(*race));
 
-	if (!race)
-		die("no memory for the state of a race");
 	race->pages = range_pages(kib);
 	race->at = range_by_ptes(kib);
 	return race;
@@ -141,7 +135,6 @@ QUIRE_CASE_FULL(mprotect, race_writer, RACE_SECONDS * 1000u,
 		sched_yield();
 	}
 	finish(race, thread);
-	range_drop(race->at, race->pages);
 	free(race);
 }
 
@@ -166,7 +159,6 @@ QUIRE_CASE_FULL(mprotect, race_fork, RACE_SECONDS * 1000u,
 		wait_child(pid, "a child of the race");
 	}
 	finish(race, thread);
-	range_drop(race->at, race->pages);
 	free(race);
 }
 
@@ -199,6 +191,5 @@ QUIRE_CASE_FULL(mprotect, numa_hints, RACE_SECONDS * 1000u,
 	       race->pages);
 	EXPECT(vmstat("numa_hint_faults"), "no fault by a hint");
 	nodes_balance_often(false);
-	range_drop(race->at, race->pages);
 	free(race);
 }

@@ -10,8 +10,6 @@
 #include "kernel/swap.h"
 #include "mremap.h"
 
-#define SWAP_MIB	(64 * PAGE_SCALE)
-
 /* Destinations one, three, ... pages off the alignment of source and block. */
 
 static void check_shift(size_t pages, unsigned long kib, size_t shift)
@@ -44,7 +42,7 @@ QUIRE_CASE_SIZES(mremap, unaligned_mixed_states, ALL_SIZES)
 	char *to = range_hole(page_at(DST_BASE, 3), pages);
 	char *again = range_hole(page_at(DST2_BASE, BLOCK + 5), pages);
 
-	swap_on(SWAP_MIB);
+	swap_on(SWAP_FOR_TESTS);
 	mix_states(from, pages);
 	move_and_check(from, pages, to);
 	move_and_check(to, pages, again);
@@ -62,9 +60,9 @@ static void check_part(char *from, size_t pages, size_t first, size_t nr,
 					 pages - first - nr);
 
 	move(page_at(from, first), nr, to);
-	expect_moved(part, to, WP_KEPT);
-	expect_unmoved(head, from);
-	expect_unmoved(tail, page_at(from, first + nr));
+	expect_changed(part, to, MOVED);
+	expect_entries(head, from);
+	expect_entries(tail, page_at(from, first + nr));
 	expect_gone(page_at(from, first), nr);
 	expect_content(from, first, SEED, 0);
 	expect_content(to, nr, SEED, first);
@@ -81,6 +79,7 @@ static void check_part(char *from, size_t pages, size_t first, size_t nr,
 QUIRE_CASE_SIZES(mremap, part_of_range, ALL_SIZES)
 {
 	const size_t half = BLOCK / 2;
+
 	const struct {
 		size_t first, nr;
 	} parts[] = {
@@ -100,6 +99,17 @@ QUIRE_CASE_SIZES(mremap, part_of_range, ALL_SIZES)
 		range_drop(from, pages);
 		range_drop(to, parts[i].nr);
 	}
+}
+
+/* Part of a folio moves: only this part becomes soft-dirty. */
+QUIRE_CASE_SIZES(mremap, soft_dirty_part, ALL_SIZES)
+{
+	size_t pages = range_pages(kib), nr = BLOCK + 6;
+	char *from = range_by_ptes(kib);
+
+	needs_soft_dirty();
+	soft_dirty_where(from, pages, BLOCK_KIB, MASK_EVEN);
+	check_part(from, pages, 5, nr, range_hole(page_at(DST_BASE, BLOCK), nr));
 }
 
 /* Moves the halves of each block to different places, then together again. */
@@ -122,17 +132,16 @@ QUIRE_CASE_SIZES(mremap, halves_apart_and_together, ALL_SIZES)
 		move(page_at(high, n + half), half, page_at(from, n + half));
 		move(page_at(low, n), half, page_at(from, n));
 	}
-	expect_moved(before, from, WP_KEPT);
+	expect_changed(before, from, MOVED);
 	expect_content(from, pages, SEED, 0);
 	/* As one range again, where the kernel could merge the VMAs. */
 	if (mremap(from, pages * PAGE_SIZE, pages * PAGE_SIZE,
 		   MREMAP_MAYMOVE | MREMAP_FIXED, low) == low)
-		expect_moved(before, low, WP_KEPT);
+		expect_changed(before, low, MOVED);
 	else
 		low = from;
 	expect_content(low, pages, SEED, 0);
 	expect_writable(low, pages);
-	expect_guards();
 	free(before);
 }
 
@@ -156,7 +165,6 @@ QUIRE_CASE_SIZES(mremap, halves_swapped, ALL_SIZES)
 		expect_writable(page_at(again, n), half);
 	}
 	expect_gone(to, pages);
-	expect_guards();
 }
 
 /* How many pages of the range lie before the 2 MiB boundary. */
@@ -223,5 +231,4 @@ QUIRE_CASE_SIZES(mremap, tables_and_entries, ALL_SIZES)
 	move_and_check(again, pages, page_at(from, 0));
 	expect_content(from, pages, SEED, 0);
 	expect_writable(from, pages);
-	expect_guards();
 }

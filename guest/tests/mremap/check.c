@@ -1,82 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Checks before and after a move. */
+/* Checks before and after a move, and the move as an operation of the matrix. */
 #include <stdlib.h>
 
+#include "base/uapi.h"
 #include "mremap.h"
 #include "proc/proc.h"
-
-/* The pagemap of an absent page that has only a uffd-wp marker. */
-static bool is_marker(const struct page_state *page)
-{
-	/* Markers use one of the last swap types; zram uses the first. */
-	return page->swapped && page->uffd_wp && page->swap_type;
-}
-
-/* The pagemap that a page must have after its move, from the one before. */
-static struct page_state moved_state(struct page_state page, enum wp_rule rule,
-				     bool soft_dirty)
-{
-	if (rule == WP_DROPPED && is_marker(&page))
-		return (struct page_state){ 0 };
-	if (rule == WP_DROPPED)
-		page.uffd_wp = false;
-	if (page.present || page.swapped)
-		page.soft_dirty = soft_dirty;
-	return page;
-}
-
-static void expect_same(const struct page_state *now,
-			const struct page_state *want, size_t n)
-{
-	EXPECT(now->present == want->present && now->swapped == want->swapped,
-	       "page %zu: present %d swapped %d, expected %d %d", n,
-	       now->present, now->swapped, want->present, want->swapped);
-	EXPECT(now->pfn == want->pfn, "page %zu: pfn %#llx, expected %#llx", n,
-	       (unsigned long long)now->pfn, (unsigned long long)want->pfn);
-	EXPECT(now->swap_type == want->swap_type &&
-	       now->swap_offset == want->swap_offset,
-	       "page %zu: swap entry %llu:%llu, expected %llu:%llu", n,
-	       (unsigned long long)now->swap_type,
-	       (unsigned long long)now->swap_offset,
-	       (unsigned long long)want->swap_type,
-	       (unsigned long long)want->swap_offset);
-	EXPECT(now->file == want->file && now->exclusive == want->exclusive,
-	       "page %zu: file %d exclusive %d, expected %d %d", n, now->file,
-	       now->exclusive, want->file, want->exclusive);
-	EXPECT(now->uffd_wp == want->uffd_wp,
-	       "page %zu: uffd-wp %d, expected %d", n, now->uffd_wp,
-	       want->uffd_wp);
-	/* For an empty PTE, soft-dirty is that of the VMA. */
-	if (now->present || now->swapped)
-		EXPECT(now->soft_dirty == want->soft_dirty,
-		       "page %zu: soft-dirty %d, expected %d", n,
-		       now->soft_dirty, want->soft_dirty);
-}
-
-void expect_moved(const struct snapshot *before, const char *addr,
-		  enum wp_rule rule)
-{
-	struct snapshot *now = snapshot(addr, before->pages);
-	bool soft_dirty = pagemap_has_soft_dirty();
-	struct page_state want;
-	size_t n;
-
-	for (n = 0; n < before->pages; n++) {
-		want = moved_state(before->page[n], rule, soft_dirty);
-		expect_same(&now->page[n], &want, n);
-	}
-	free(now);
-}
-
-void expect_unmoved(const struct snapshot *before, const char *addr)
-{
-	struct snapshot *now = snapshot(addr, before->pages);
-	size_t n;
-
-	for (n = 0; n < before->pages; n++)
-		expect_same(&now->page[n], &before->page[n], n);
-	free(now);
-}
+#include "tests/matrix/operations.h"
 
 void expect_empty(const char *addr, size_t pages)
 {
@@ -108,10 +37,64 @@ void move_and_check(char *from, size_t pages, char *to)
 	unsigned long swap = smaps_kib(from, "Swap");
 
 	move(from, pages, to);
-	expect_moved(before, to, WP_KEPT);
+	expect_changed(before, to, MOVED);
 	EXPECT_EQ(smaps_kib(to, "Rss"), rss);
 	EXPECT_EQ(smaps_kib(to, "Swap"), swap);
 	expect_gone(from, pages);
-	expect_guards();
 	free(before);
 }
+
+/* To a place that is aligned as before, or differently for each mask. */
+static char *move_trial(struct trial *t)
+{
+	size_t shift = t->way ? (size_t)(t->mask - masks) % NR_MASKS + 1 : 0;
+	char *from = t->at, *to = page_at(DST2_BASE, BLOCK + shift);
+
+	trial_goes(t, to);
+	return from;
+}
+
+static void move_watched(struct trial *t)
+{
+	unsigned long rss = smaps_kib(t->at, "Rss");
+	unsigned long swap = smaps_kib(t->at, "Swap");
+	char *from = move_trial(t);
+	struct uffd_moved moved;
+
+	if (t->uffd >= 0)
+		t->watch = uffd_watch_start(t->uffd, t->at, t->pages);
+	move(from, t->pages, t->at);
+	EXPECT_EQ(smaps_kib(t->at, "Rss"), rss);
+	EXPECT_EQ(smaps_kib(t->at, "Swap"), swap);
+	expect_gone(from, t->pages);
+	if (!t->watch)
+		return;
+	EXPECT(smaps_flag(t->at, "uw"), "the userfaultfd did not follow the move");
+	moved = uffd_watch_moved(t->watch);
+	EXPECT_EQ(moved.moves, 1);
+	EXPECT_EQ(moved.from, (uintptr_t)from);
+	EXPECT_EQ(moved.to, (uintptr_t)t->at);
+	EXPECT_EQ(moved.len, t->pages * PAGE_SIZE);
+}
+
+const struct operation moving = {
+	.ground = &plain, .act = move_watched, .changes = MOVED,
+	.by_blocks = true, .spreads_young = true, .ways = 2,
+	.uffd_features = UFFD_FEATURE_WP_UNPOPULATED | UFFD_FEATURE_EVENT_REMAP,
+};
+
+/* The VMA at the new place is an ordinary one: nothing there stops writes. */
+static void move_unwatched(struct trial *t)
+{
+	char *from = move_trial(t);
+
+	move(from, t->pages, t->at);
+	expect_gone(from, t->pages);
+	EXPECT(!smaps_flag(t->at, "uw"), "the userfaultfd followed the move");
+}
+
+const struct operation moving_unwatched = {
+	.ground = &plain, .act = move_unwatched, .changes = MOVED | WP_DROPPED,
+	.by_blocks = true, .ways = 2,
+	.uffd_features = UFFD_FEATURE_WP_UNPOPULATED,
+};

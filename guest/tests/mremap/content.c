@@ -12,29 +12,20 @@
 #include "mremap.h"
 #include "proc/proc.h"
 
-#define SWAP_MIB	(64 * PAGE_SCALE)
 #define DST		page_at(DST_BASE, BLOCK)
 
-QUIRE_CASE_SIZES(mremap, whole_folios, ALL_SIZES)
+MOVE_CASE(whole_folios, ALL_SIZES)
 {
-	size_t pages = range_pages(kib);
-	char *from = range_filled(SRC_BASE, pages, kib);
-	char *to = range_hole(DST, pages);
-
 	move_and_check(from, pages, to);
 	expect_content(to, pages, SEED, 0);
 	expect_writable(to, pages);
-	expect_guards();
 }
 
 /*
  * Folios that are moved again: by a whole block, and back to where they were.
  */
-QUIRE_CASE_SIZES(mremap, there_and_back, ALL_SIZES)
+MOVE_CASE(there_and_back, ALL_SIZES)
 {
-	size_t pages = range_pages(kib);
-	char *from = range_filled(SRC_BASE, pages, kib);
-	char *to = range_hole(DST, pages);
 	struct snapshot *before = snapshot(from, pages);
 	size_t total;
 	int turn;
@@ -43,34 +34,16 @@ QUIRE_CASE_SIZES(mremap, there_and_back, ALL_SIZES)
 		move_and_check(from, pages, to);
 		move_and_check(to, pages, from);
 	}
-	expect_moved(before, from, WP_KEPT);
+	expect_changed(before, from, MOVED);
 	EXPECT_EQ(folio_count(from, pages * PAGE_SIZE, kib, &total), total);
 	expect_content(from, pages, SEED, 0);
 	expect_writable(from, pages);
 	free(before);
 }
 
-QUIRE_CASE_SIZES(mremap, mixed_states, ALL_SIZES)
+MOVE_CASE(all_swapped, ALL_SIZES)
 {
-	size_t pages = mixed_pages(kib);
-	char *from = range_filled(SRC_BASE, pages, kib);
-	char *to = range_hole(DST, pages);
-
-	swap_on(SWAP_MIB);
-	mix_states(from, pages);
-	move_and_check(from, pages, to);
-	expect_mixed_content(to, pages);
-	expect_writable(to, pages);
-	expect_guards();
-}
-
-QUIRE_CASE_SIZES(mremap, all_swapped, ALL_SIZES)
-{
-	size_t pages = range_pages(kib);
-	char *from = range_filled(SRC_BASE, pages, kib);
-	char *to = range_hole(DST, pages);
-
-	swap_on(SWAP_MIB);
+	swap_on(SWAP_FOR_TESTS);
 	swap_out(from, pages);
 	move_and_check(from, pages, to);
 	EXPECT_EQ(pagemap_swapped(to, pages), pages);
@@ -79,14 +52,12 @@ QUIRE_CASE_SIZES(mremap, all_swapped, ALL_SIZES)
 }
 
 /* Every second block is swapped out or swapped in again, page by page. */
-QUIRE_CASE_SIZES(mremap, partly_swapped_in, ALL_SIZES)
+MOVE_CASE(partly_swapped_in, ALL_SIZES)
 {
-	size_t n, pages = range_pages(kib);
-	char *from = range_filled(SRC_BASE, pages, kib);
-	char *to = range_hole(DST, pages);
+	size_t n;
 	uint64_t word;
 
-	swap_on(SWAP_MIB);
+	swap_on(SWAP_FOR_TESTS);
 	swap_out(from, pages);
 	for (n = 0; n < pages; n += 3)
 		EXPECT(!probe_read(page_at(from, n), &word), "swap-in failed");
@@ -96,11 +67,9 @@ QUIRE_CASE_SIZES(mremap, partly_swapped_in, ALL_SIZES)
 }
 
 /* One page of each block is present, a different one each time. */
-QUIRE_CASE_SIZES(mremap, sparse, ALL_SIZES)
+MOVE_CASE(sparse, ALL_SIZES)
 {
-	size_t n, pages = range_pages(kib);
-	char *from = range_filled(SRC_BASE, pages, kib);
-	char *to = range_hole(DST, pages);
+	size_t n;
 
 	for (n = 0; n < pages; n++) {
 		if (n % BLOCK != n / BLOCK % BLOCK &&
@@ -121,11 +90,9 @@ QUIRE_CASE_SIZES(mremap, sparse, ALL_SIZES)
  * Pages that were only read map the zero page: PTEs with the same pfn side by
  * side, between pages of folios.
  */
-QUIRE_CASE_SIZES(mremap, zero_pages, ALL_SIZES)
+MOVE_CASE(zero_pages, ALL_SIZES)
 {
-	size_t n, pages = range_pages(kib);
-	char *from = range_filled(SRC_BASE, pages, kib);
-	char *to = range_hole(DST, pages);
+	size_t n;
 
 	for (n = 0; n < pages; n++) {
 		if (n / 2 % 2 && madvise(page_at(from, n), PAGE_SIZE,
@@ -153,13 +120,12 @@ QUIRE_CASE_SIZES(mremap, grow, ALL_SIZES)
 	struct snapshot *before = snapshot(from, pages);
 
 	move_full(from, pages, 2 * pages, 0, to);
-	expect_moved(before, to, WP_KEPT);
+	expect_changed(before, to, MOVED);
 	expect_empty(page_at(to, pages), pages);
 	expect_gone(from, pages);
 	expect_content(to, pages, SEED, 0);
 	expect_zero(page_at(to, pages), pages);
 	expect_writable(to, 2 * pages);
-	expect_guards();
 	free(before);
 }
 
@@ -172,11 +138,10 @@ QUIRE_CASE_SIZES(mremap, shrink, ALL_SIZES)
 	struct snapshot *before = snapshot(from, kept);
 
 	move_full(from, pages, kept, 0, to);
-	expect_moved(before, to, WP_KEPT);
+	expect_changed(before, to, MOVED);
 	expect_gone(from, pages);
 	expect_content(to, kept, SEED, 0);
 	expect_writable(to, kept);
-	expect_guards();
 	free(before);
 }
 
@@ -190,12 +155,11 @@ QUIRE_CASE_SIZES(mremap, over_another_mapping, ALL_SIZES)
 
 	expect_writable(to, pages);
 	move(from, pages, to);
-	expect_moved(before, to, WP_KEPT);
+	expect_changed(before, to, MOVED);
 	expect_gone(from, pages);
 	expect_content(to, pages, SEED, 0);
 	EXPECT_EQ(smaps_kib(to, "Rss"), pages * PAGE_SIZE / KIB);
 	expect_writable(to, pages);
-	expect_guards();
 	free(before);
 }
 
@@ -206,22 +170,17 @@ static void check_dontunmap(char *from, size_t pages, char *to)
 
 	move_full(from, pages, pages, MREMAP_DONTUNMAP, to);
 	expect_empty(from, pages);
-	expect_moved(before, to, WP_KEPT);
+	expect_changed(before, to, MOVED);
 	expect_zero(from, pages);
 	expect_writable(from, pages);
 	free(before);
 }
 
-QUIRE_CASE_SIZES(mremap, dontunmap, ALL_SIZES)
+MOVE_CASE(dontunmap, ALL_SIZES)
 {
-	size_t pages = range_pages(kib);
-	char *from = range_filled(SRC_BASE, pages, kib);
-	char *to = range_hole(DST, pages);
-
 	check_dontunmap(from, pages, to);
 	expect_content(to, pages, SEED, 0);
 	expect_writable(to, pages);
-	expect_guards();
 }
 
 /* The same with pages in all states, and three times from the same range. */
@@ -232,15 +191,13 @@ QUIRE_CASE_SIZES(mremap, dontunmap_mixed, ALL_SIZES)
 	char *to = range_hole(DST, pages);
 	char *again = range_hole(DST2_BASE, pages);
 
-	swap_on(SWAP_MIB);
+	swap_on(SWAP_FOR_TESTS);
 	mix_states(from, pages);
 	check_dontunmap(from, pages, to);
 	expect_mixed_content(to, pages);
-	if (madvise(from, pages * PAGE_SIZE, MADV_DONTNEED))
-		die_errno("MADV_DONTNEED of the old range");
+	range_advise(from, pages, MADV_DONTNEED);
 	range_fill(from, pages, kib, SEED);
 	check_dontunmap(from, pages, again);
 	expect_content(again, pages, SEED, 0);
 	expect_mixed_content(to, pages);
-	expect_guards();
 }

@@ -8,12 +8,10 @@
 
 #include "kernel/swap.h"
 #include "mremap.h"
-#include "proc/knob.h"
 #include "proc/proc.h"
 #include "process/child.h"
 #include "report/die.h"
 
-#define SWAP_MIB	(64 * PAGE_SCALE)
 #define TURNS		10
 #define DST		page_at(DST_BASE, BLOCK)
 /* What the process itself may touch in between; less than a page per turn. */
@@ -80,7 +78,7 @@ QUIRE_CASE_SIZES(mremap, counters_at_exit, ALL_SIZES)
 	struct counts before;
 	pid_t pid;
 
-	swap_on(SWAP_MIB);
+	swap_on(SWAP_FOR_TESTS);
 	before = count();
 	pid = fork_child();
 	if (!pid) {

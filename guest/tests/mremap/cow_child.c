@@ -5,7 +5,6 @@
  */
 #include "memory/pattern.h"
 #include "mremap.h"
-#include "process/peer.h"
 
 #define DST		page_at(DST_BASE, BLOCK)
 

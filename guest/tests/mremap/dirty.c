@@ -1,95 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Dirty and accessed bits move with the PTEs. A lost dirty bit loses data at
- * the next reclaim. A lost accessed bit swaps out pages that are in use.
- *
+ * Dirty bits move with the PTEs. A lost dirty bit loses data at the next reclaim.
  * The kernel may set a bit for all pages of a folio, or of a block, if one of
  * them had it: the hardware keeps one bit per contpte block, too.
  */
-#include <stdlib.h>
 #include <sys/mman.h>
 
 #include "kernel/swap.h"
 #include "memory/folio.h"
 #include "memory/pattern.h"
 #include "mremap.h"
-#include "proc/knob.h"
 #include "proc/proc.h"
 #include "process/map.h"
+#include "tests/lazyfree/lazyfree.h"
 
-#define SWAP_MIB	(64 * PAGE_SCALE)
 #define DST		page_at(DST_BASE, BLOCK)
-
-/* Move the folios in this CPU's batches to their lists. */
-static void drain_batches(void)
-{
-	char *page = map_anon(NULL, PAGE_SIZE);
-
-	if (madvise(page, PAGE_SIZE, MADV_COLD))
-		die_errno("MADV_COLD");
-	unmap(page, PAGE_SIZE);
-}
-
-static void lazyfree(char *addr, size_t pages)
-{
-	range_split_pmds(addr, pages);
-	if (madvise(addr, pages * PAGE_SIZE, MADV_FREE))
-		die_errno("MADV_FREE of %zu pages", pages);
-	drain_batches();
-	EXPECT_EQ(smaps_kib(addr, "LazyFree"), pages * PAGE_SIZE / KIB);
-}
 
 static bool is_zero(const char *page)
 {
 	return pattern_verify_zero(page, PAGE_SIZE) < 0;
 }
 
-/* Freed lazily, then one page of each second folio or block written again. */
-static void lazyfree_written(unsigned long kib, size_t written)
-{
-	size_t n, pages = range_pages(kib);
-	size_t folio = folio_pages(kib) < BLOCK ? BLOCK : folio_pages(kib);
-	char *from = range_filled(SRC_BASE, pages, kib);
-	char *to = range_hole(DST, pages);
-	unsigned long clean;
-
-	lazyfree(from, pages);
-	for (n = written; n < pages; n += 2 * folio)
-		pattern_write_page(page_at(from, n), SEED_NEW, n);
-	clean = smaps_kib(from, "LazyFree");
-	move_and_check(from, pages, to);
-	EXPECT(smaps_kib(to, "LazyFree") <= clean,
-	       "%lu KiB are clean after the move, %lu KiB were before",
-	       smaps_kib(to, "LazyFree"), clean);
-	page_out(to, pages * PAGE_SIZE);
-	for (n = 0; n < pages; n++) {
-		if (n % (2 * folio) == written)
-			expect_content(page_at(to, n), 1, SEED_NEW, n);
-		else if (!is_zero(page_at(to, n)))
-			expect_content(page_at(to, n), 1, SEED, n);
-	}
-	expect_writable(to, pages);
-	range_drop(from, pages);
-	range_drop(to, pages);
-}
-
-QUIRE_CASE_SIZES(mremap, lazyfree_written_again, ALL_SIZES)
-{
-	swap_on(SWAP_MIB);
-	lazyfree_written(kib, 0);
-	lazyfree_written(kib, 5);
-	lazyfree_written(kib, BLOCK - 1);
-}
-
 /* Pages that were not written stay clean, and reclaim can drop them. */
-QUIRE_CASE_SIZES(mremap, lazyfree_clean, ALL_SIZES)
+MOVE_CASE(lazyfree_clean, ALL_SIZES)
 {
-	size_t n, pages = range_pages(kib);
-	char *from = range_filled(SRC_BASE, pages, kib);
-	char *to = range_hole(DST, pages);
+	size_t n;
 
 	swap_on(SWAP_MIB);
-	lazyfree(from, pages);
+	range_split_pmds(from, pages);
+	lazy_free(from, pages);
+	EXPECT_EQ(smaps_kib(from, "LazyFree"), pages * PAGE_SIZE / KIB);
 	move_and_check(from, pages, to);
 	EXPECT_EQ(smaps_kib(to, "LazyFree"), pages * PAGE_SIZE / KIB);
 	page_out(to, pages * PAGE_SIZE);
@@ -112,7 +52,9 @@ QUIRE_CASE_SIZES(mremap, lazyfree_written_after, ALL_SIZES)
 	char *to = range_hole(page_at(DST_BASE, 5), pages);
 
 	swap_on(SWAP_MIB);
-	lazyfree(from, pages);
+	range_split_pmds(from, pages);
+	lazy_free(from, pages);
+	EXPECT_EQ(smaps_kib(from, "LazyFree"), pages * PAGE_SIZE / KIB);
 	move_and_check(from, pages, to);
 	for (n = 0; n < pages; n += 7)
 		pattern_write_page(page_at(to, n), SEED_NEW, n);
@@ -190,41 +132,3 @@ QUIRE_CASE_SIZES(mremap, file_clean_then_written, ALL_SIZES)
 	clean_then_written(kib, BLOCK - 1);
 }
 
-/*
- * Clear all accessed bits, move, read one page, move again. The move also
- * flushes the TLB of the range; with a TLB entry, the read would not set the
- * bit.
- */
-static void accessed(unsigned long kib, size_t read)
-{
-	size_t pages = range_pages(kib);
-	size_t folio = folio_pages(kib) < BLOCK ? BLOCK : folio_pages(kib);
-	char *from = range_filled(SRC_BASE, pages, kib);
-	char *mid = range_hole(DST2_BASE, pages);
-	char *to = range_hole(DST, pages);
-	unsigned long before, after;
-	uint64_t word;
-
-	range_split_pmds(from, pages);
-	write_file("/proc/self/clear_refs", "1");
-	move(from, pages, mid);
-	EXPECT_EQ(smaps_kib(mid, "Referenced"), 0);
-	EXPECT(!probe_read(page_at(mid, read), &word), "cannot read page");
-	before = smaps_kib(mid, "Referenced");
-	EXPECT(before, "a read set no accessed bit");
-	move(mid, pages, to);
-	after = smaps_kib(to, "Referenced");
-	EXPECT(after >= before && after <= folio * PAGE_SIZE / KIB,
-	       "%lu KiB are accessed after the move, %lu KiB were before",
-	       after, before);
-	range_drop(from, pages);
-	range_drop(mid, pages);
-	range_drop(to, pages);
-}
-
-QUIRE_CASE_SIZES(mremap, accessed, ALL_SIZES)
-{
-	accessed(kib, 0);
-	accessed(kib, 6);
-	accessed(kib, BLOCK - 1);
-}

@@ -18,9 +18,7 @@
 #include "mremap.h"
 #include "process/cpu.h"
 #include "process/map.h"
-#include "process/peer.h"
 
-#define SWAP_MIB	(64 * PAGE_SCALE)
 #define VIEW_BASE	PLACE(0x2180000000, 0x90000000)
 /* Not aligned to 2 MiB, so that even such folios are mapped by PTEs. */
 #define SRC		page_at(SRC_BASE, BLOCK)
@@ -80,12 +78,19 @@ static char *map_file(const struct file *file, char *at, int how)
 	return at;
 }
 
-QUIRE_CASE_SIZES(mremap, file_shared, ALL_SIZES)
-{
-	struct file file = shmem_file(range_pages(kib), kib);
-	char *from = map_file(&file, SRC, MAP_SHARED);
-	char *to = range_hole(DST, file.pages);
+#define FILE_CASE(name_, how_, ...)					\
+	static void move_##name_(struct file file, char *from, char *to);	\
+	QUIRE_CASE_SIZES(mremap, name_, __VA_ARGS__)			\
+	{								\
+		struct file file = shmem_file(range_pages(kib), kib);	\
+		char *from = map_file(&file, SRC, how_);		\
+									\
+		move_##name_(file, from, range_hole(DST, file.pages));	\
+	}								\
+	static void move_##name_(struct file file, char *from, char *to)
 
+FILE_CASE(file_shared, MAP_SHARED, ALL_SIZES)
+{
 	move_and_check(from, file.pages, to);
 	expect_content(to, file.pages, SEED, 0);
 	expect_writable(to, file.pages);
@@ -109,11 +114,8 @@ QUIRE_CASE_SIZES(mremap, file_shared_unaligned, ALL_SIZES)
 }
 
 /* Pages of the file, never writable, between copies of them, which are. */
-QUIRE_CASE_SIZES(mremap, file_private, ALL_SIZES)
+FILE_CASE(file_private, MAP_PRIVATE, ALL_SIZES)
 {
-	struct file file = shmem_file(range_pages(kib), kib);
-	char *from = map_file(&file, SRC, MAP_PRIVATE);
-	char *to = range_hole(DST, file.pages);
 	size_t n;
 
 	for (n = 0; n < file.pages; n += 1 + n / BLOCK % 5)
@@ -142,11 +144,8 @@ QUIRE_CASE_SIZES(mremap, file_private_untouched, ALL_SIZES)
 	expect_content(to, file.pages, SEED, 0);
 }
 
-QUIRE_CASE_SIZES(mremap, file_dontunmap, ALL_SIZES)
+FILE_CASE(file_dontunmap, MAP_PRIVATE, ALL_SIZES)
 {
-	struct file file = shmem_file(range_pages(kib), kib);
-	char *from = map_file(&file, SRC, MAP_PRIVATE);
-	char *to = range_hole(DST, file.pages);
 	struct snapshot *before;
 	size_t n;
 
@@ -155,7 +154,7 @@ QUIRE_CASE_SIZES(mremap, file_dontunmap, ALL_SIZES)
 	before = snapshot(from, file.pages);
 	move_full(from, file.pages, file.pages, MREMAP_DONTUNMAP, to);
 	expect_empty(from, file.pages);
-	expect_moved(before, to, WP_KEPT);
+	expect_changed(before, to, MOVED);
 	expect_content(from, file.pages, SEED, 0);
 	for (n = 0; n < file.pages; n++)
 		expect_content(page_at(to, n), 1, n % 3 ? SEED : SEED_NEW, n);
@@ -164,16 +163,13 @@ QUIRE_CASE_SIZES(mremap, file_dontunmap, ALL_SIZES)
 	free(before);
 }
 
-QUIRE_CASE_SIZES(mremap, file_dontunmap_shared, ALL_SIZES)
+FILE_CASE(file_dontunmap_shared, MAP_SHARED, ALL_SIZES)
 {
-	struct file file = shmem_file(range_pages(kib), kib);
-	char *from = map_file(&file, SRC, MAP_SHARED);
-	char *to = range_hole(DST, file.pages);
 	struct snapshot *before = snapshot(from, file.pages);
 
 	move_full(from, file.pages, file.pages, MREMAP_DONTUNMAP, to);
 	expect_empty(from, file.pages);
-	expect_moved(before, to, WP_KEPT);
+	expect_changed(before, to, MOVED);
 	expect_content(from, file.pages, SEED, 0);
 	expect_writable(to, file.pages);
 	expect_content(from, file.pages, SEED_NEW, 0);
@@ -203,13 +199,9 @@ QUIRE_CASE_SIZES(mremap, file_truncated, ALL_SIZES)
 }
 
 /* Swapped out through its new place, swapped in through either. */
-QUIRE_CASE_SIZES(mremap, file_swapped, ALL_SIZES)
+FILE_CASE(file_swapped, MAP_SHARED, ALL_SIZES)
 {
-	struct file file = shmem_file(range_pages(kib), kib);
-	char *from = map_file(&file, SRC, MAP_SHARED);
-	char *to = range_hole(DST, file.pages);
-
-	swap_on(SWAP_MIB);
+	swap_on(SWAP_FOR_TESTS);
 	unmap(file.view, file.pages * PAGE_SIZE);
 	move_and_check(from, file.pages, to);
 	page_out(to, file.pages * PAGE_SIZE);
@@ -262,11 +254,8 @@ QUIRE_CASE_SIZES(mremap, file_on_tmpfs, 4, 2048)
 }
 
 /* A memfd that a child maps, too: the child sees what the parent writes. */
-QUIRE_CASE_SIZES(mremap, file_shared_with_child, ALL_SIZES)
+FILE_CASE(file_shared_with_child, MAP_SHARED, ALL_SIZES)
 {
-	struct file file = shmem_file(range_pages(kib), kib);
-	char *from = map_file(&file, SRC, MAP_SHARED);
-	char *to = range_hole(DST, file.pages);
 	struct peer peer;
 
 	if (!peer_fork(&peer)) {

@@ -30,11 +30,9 @@ static size_t page_of_turn(size_t turn, size_t pages)
 	return (turn * (pages / 8 + 1) + pages - 1) % pages;
 }
 
-QUIRE_CASE_SIZES(mremap, flush_this_cpu, ALL_SIZES)
+MOVE_CASE(flush_this_cpu, ALL_SIZES)
 {
-	size_t turn, pages = range_pages(kib);
-	char *from = range_filled(SRC_BASE, pages, kib);
-	char *to = range_hole(DST, pages);
+	size_t turn;
 	uint64_t word;
 
 	for (turn = 0; turn < TURNS; turn++) {
@@ -53,7 +51,6 @@ QUIRE_CASE_SIZES(mremap, flush_this_cpu, ALL_SIZES)
 	}
 	expect_gone(to, pages);
 	expect_content(from, pages, SEED, 0);
-	expect_guards();
 }
 
 /* The old place reads as new memory, not as what was moved. */
@@ -139,11 +136,9 @@ static void check_turn(struct watch *watch, char *to, size_t page)
 }
 
 /* The TLB of another CPU, which reads the old place all the time. */
-QUIRE_CASE_SIZES(mremap, flush_other_cpu, ALL_SIZES)
+MOVE_CASE(flush_other_cpu, ALL_SIZES)
 {
-	size_t turn, pages = range_pages(kib);
-	char *from = range_filled(SRC_BASE, pages, kib);
-	char *to = range_hole(DST, pages);
+	size_t turn;
 	struct watch watch = {
 		.addr = from, .pages = pages, .noticed = true,
 	};
@@ -158,5 +153,4 @@ QUIRE_CASE_SIZES(mremap, flush_other_cpu, ALL_SIZES)
 	if (pthread_join(thread, NULL))
 		die("cannot join a thread");
 	expect_content(from, pages, SEED, 0);
-	expect_guards();
 }

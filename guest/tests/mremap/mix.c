@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Ranges whose pages are in different states. */
-#include <string.h>
 #include <sys/mman.h>
 
 #include "kernel/swap.h"

@@ -7,28 +7,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "memory/expect.h"
 #include "memory/probe.h"
-#include "memory/range.h"
 #include "proc/pagemap.h"
-#include "run/ktap.h"
-
-/* For masks that are the same in each block, whatever the size of folios. */
-
-/* What a move does to uffd-wp bits and markers. */
-enum wp_rule {
-	WP_KEPT,	/* a uffd with UFFD_FEATURE_EVENT_REMAP, or none at all */
-	WP_DROPPED,	/* a uffd without: bits cleared, markers gone */
-};
+#include "tests/matrix/trial.h"
 
 /*
- * Each page of `before` is now at addr: the same page or swap entry, with the
- * same bits. Soft-dirty is set on every entry, if the kernel tracks it.
+ * expect_changed() after a move. With a userfaultfd that does not follow, uffd-wp
+ * is dropped, too.
  */
-void expect_moved(const struct snapshot *before, const char *addr,
-		  enum wp_rule rule);
-/* The same pages with the same bits are still at addr (soft-dirty included). */
-void expect_unmoved(const struct snapshot *before, const char *addr);
+#define MOVED	SOFT_DIRTY_SET
+
+/*
+ * A case with a filled range, folios of PMD_SIZE mapped by PMDs, and a hole to
+ * which it moves. Ranges are not dropped: the case ends with its process.
+ */
+#define MOVE_CASE(name_, ...)						\
+	static void move_##name_(char *from, size_t pages, char *to,	\
+				 unsigned long kib);			\
+	QUIRE_CASE_SIZES(mremap, name_, __VA_ARGS__)			\
+	{								\
+		size_t pages = range_pages(kib);			\
+		char *from = range_filled(SRC_BASE, pages, kib);	\
+									\
+		move_##name_(from, pages,				\
+			     range_hole(page_at(DST_BASE, BLOCK), pages), kib);	\
+	}								\
+	static void move_##name_(char *from, size_t pages, char *to,	\
+				 unsigned long kib __attribute__((unused)))
 
 /* Nothing is mapped there: pagemap is empty and every access faults. */
 void expect_gone(const char *addr, size_t pages);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Moves of ranges that are read-only, PROT_NONE or locked. */
-#include <stdlib.h>
 #include <sys/mman.h>
 
 #include "mremap.h"
@@ -9,23 +8,13 @@
 
 #define DST	page_at(DST_BASE, BLOCK)
 
-static void protect(char *addr, size_t pages, int prot)
+MOVE_CASE(read_only, ALL_SIZES)
 {
-	if (mprotect(addr, pages * PAGE_SIZE, prot))
-		die_errno("mprotect of %zu pages at %p", pages, addr);
-}
-
-QUIRE_CASE_SIZES(mremap, read_only, ALL_SIZES)
-{
-	size_t pages = range_pages(kib);
-	char *from = range_filled(SRC_BASE, pages, kib);
-	char *to = range_hole(DST, pages);
-
-	protect(from, pages, PROT_READ);
+	range_protect(from, pages, PROT_READ);
 	move_and_check(from, pages, to);
 	expect_read_only(to, pages);
 	expect_content(to, pages, SEED, 0);
-	protect(to, pages, PROT_READ | PROT_WRITE);
+	range_protect(to, pages, PROT_READ | PROT_WRITE);
 	expect_content(to, pages, SEED, 0);
 	expect_writable(to, pages);
 }
@@ -41,7 +30,7 @@ static void read_only_halves(unsigned long kib, size_t first, size_t shift)
 	char *to = range_hole(page_at(DST, shift), pages);
 
 	for (n = first; n < pages; n += BLOCK)
-		protect(page_at(from, n), half, PROT_READ);
+		range_protect(page_at(from, n), half, PROT_READ);
 	for (n = 0; n < pages; n += half)
 		move(page_at(from, n), half, page_at(to, n));
 	expect_content(to, pages, SEED, 0);
@@ -66,19 +55,17 @@ QUIRE_CASE_SIZES(mremap, read_only_half, ALL_SIZES)
 }
 
 /* Entries without access are present for the kernel, not for the CPU. */
-QUIRE_CASE_SIZES(mremap, prot_none, ALL_SIZES)
+MOVE_CASE(prot_none, ALL_SIZES)
 {
-	size_t n, pages = range_pages(kib);
-	char *from = range_filled(SRC_BASE, pages, kib);
-	char *to = range_hole(DST, pages);
+	size_t n;
 	uint64_t word;
 
-	protect(from, pages, PROT_NONE);
+	range_protect(from, pages, PROT_NONE);
 	move_and_check(from, pages, to);
 	for (n = 0; n < pages; n++)
 		EXPECT(probe_read(page_at(to, n), &word),
 		       "page %zu can be read, despite PROT_NONE", n);
-	protect(to, pages, PROT_READ | PROT_WRITE);
+	range_protect(to, pages, PROT_READ | PROT_WRITE);
 	expect_content(to, pages, SEED, 0);
 	expect_writable(to, pages);
 }
@@ -86,17 +73,15 @@ QUIRE_CASE_SIZES(mremap, prot_none, ALL_SIZES)
 /*
  * Part of each block was PROT_NONE for a while; all of it is accessible again.
  */
-QUIRE_CASE_SIZES(mremap, access_taken_and_given, ALL_SIZES)
+MOVE_CASE(access_taken_and_given, ALL_SIZES)
 {
-	size_t n, pages = range_pages(kib);
-	char *from = range_filled(SRC_BASE, pages, kib);
-	char *to = range_hole(DST, pages);
+	size_t n;
 
 	for (n = 5; n < pages; n += BLOCK) {
-		protect(page_at(from, n), 4, PROT_NONE);
-		protect(page_at(from, n), 2, PROT_READ | PROT_WRITE);
-		protect(page_at(from, n + 2), 2, PROT_READ);
-		protect(page_at(from, n + 2), 2, PROT_READ | PROT_WRITE);
+		range_protect(page_at(from, n), 4, PROT_NONE);
+		range_protect(page_at(from, n), 2, PROT_READ | PROT_WRITE);
+		range_protect(page_at(from, n + 2), 2, PROT_READ);
+		range_protect(page_at(from, n + 2), 2, PROT_READ | PROT_WRITE);
 	}
 	move_and_check(from, pages, to);
 	expect_content(to, pages, SEED, 0);
@@ -119,8 +104,7 @@ QUIRE_CASE_SIZES(mremap, locked, ALL_SIZES)
 	EXPECT_EQ(smaps_kib(to, "Locked"), len);
 	expect_content(to, pages, SEED, 0);
 	expect_writable(to, pages);
-	if (munlock(to, pages * PAGE_SIZE))
-		die_errno("munlock of %zu pages", pages);
+	range_unlock(to, pages);
 	EXPECT_EQ(status_kib("VmLck"), 0);
 	EXPECT_EQ(smaps_kib(to, "Locked"), 0);
 }

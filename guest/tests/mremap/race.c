@@ -4,29 +4,19 @@
  * to show races; on one CPU, the scheduler can switch between the threads
  * anywhere.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/clock.h"
-#include "base/file.h"
+#include "kernel/memcg.h"
 #include "kernel/swap.h"
 #include "memory/pattern.h"
 #include "mremap.h"
-#include "proc/knob.h"
 #include "process/cpu.h"
 #include "process/map.h"
 
-#define SWAP_MIB	(64 * PAGE_SCALE)
 #define MOVES		150
-#define EXIT_MS		1000	/* how long a joined thread may take to exit */
-#define CGROUP		"/sys/fs/cgroup"
-#define OURS		CGROUP "/quire-mremap"
 
 struct race {
 	char *place[2];		/* the range is at one of them */
@@ -90,9 +80,7 @@ static void start(struct race *race, pthread_t *thread, void *(*run)(void *))
 {
 	size_t n;
 
-	race->value = calloc(race->pages, sizeof(*race->value));
-	if (!race->value)
-		die("no memory for the state of %zu pages", race->pages);
+	race->value = allocate(race->pages, sizeof(*race->value));
 	for (n = 0; n < race->pages; n++)
 		write_somewhere(race, n, 0);
 	if (pthread_create(thread, NULL, run, race))
@@ -155,15 +143,8 @@ static void race_with_writer(unsigned long kib, size_t shift)
 	range_drop(race.place[1], pages);
 }
 
-QUIRE_CASE_SIZES(mremap, race_writer, ALL_SIZES)
-{
-	race_with_writer(kib, BLOCK);
-}
-
-QUIRE_CASE_SIZES(mremap, race_writer_unaligned, ALL_SIZES)
-{
-	race_with_writer(kib, 5);
-}
+QUIRE_CASE_SIZES_CALL(mremap, race_writer, race_with_writer(kib, BLOCK), ALL_SIZES)
+QUIRE_CASE_SIZES_CALL(mremap, race_writer_unaligned, race_with_writer(kib, 5), ALL_SIZES)
 
 /*
  * Each page is freed lazily and clean. The first write makes its entry dirty,
@@ -213,7 +194,7 @@ QUIRE_CASE_SIZES(mremap, race_first_write, 4, 64)
 	pthread_t thread;
 	uint64_t word;
 
-	swap_on(SWAP_MIB);
+	swap_on(SWAP_FOR_TESTS);
 	race.place[0] = range_filled(SRC_BASE, pages, kib);
 	race.place[1] = range_hole(page_at(DST_BASE, BLOCK + 3), pages);
 	start(&race, &thread, first_writer);
@@ -233,29 +214,6 @@ QUIRE_CASE_SIZES(mremap, race_first_write, 4, 64)
 		}
 	}
 	finish(&race, thread);
-	expect_guards();
-}
-
-/* Only this process is in a memory cgroup, which can be told to reclaim. */
-static void enter_cgroup(void)
-{
-	write_file(CGROUP "/cgroup.subtree_control", "+memory");
-	if (mkdir(OURS, 0755) && access(OURS "/memory.reclaim", W_OK))
-		die_errno("cannot make " OURS);
-	write_file(OURS "/cgroup.procs", "0");
-}
-
-/* A thread that was joined is still in the cgroup for a moment. */
-static void leave_cgroup(void)
-{
-	long until = now_ms() + EXIT_MS;
-
-	write_file(CGROUP "/cgroup.procs", "0");
-	while (rmdir(OURS)) {
-		if (errno != EBUSY || now_ms() >= until)
-			die_errno("cannot remove " OURS);
-		sleep_ms(1);
-	}
 }
 
 /* Reclaim finds pages by rmap, without the lock that a move holds. */
@@ -265,8 +223,7 @@ static void *reclaimer(void *arg)
 
 	stay_on_cpu(cpu_count() - 1);
 	while (!ended(race)) {
-		/* EAGAIN when it reclaimed less than that: no error here. */
-		try_write_file(OURS "/memory.reclaim", "256K");
+		memcg_reclaim_kib(256);
 		__atomic_add_fetch(&race->rounds, 1, __ATOMIC_SEQ_CST);
 	}
 	return NULL;
@@ -278,8 +235,8 @@ QUIRE_CASE_SIZES(mremap, race_reclaim, ALL_SIZES)
 	struct race race = { .pages = pages };
 	pthread_t thread;
 
-	swap_on(SWAP_MIB);
-	enter_cgroup();
+	swap_on(SWAP_FOR_TESTS);
+	memcg_enter();
 	race.place[0] = range_filled(SRC_BASE, pages, kib);
 	race.place[1] = range_hole(page_at(DST_BASE, BLOCK), pages);
 	start(&race, &thread, reclaimer);
@@ -291,5 +248,4 @@ QUIRE_CASE_SIZES(mremap, race_reclaim, ALL_SIZES)
 	expect_others(&race, race.place[0]);
 	expect_writable(race.place[0], pages);
 	expect_guards();
-	leave_cgroup();
 }

@@ -11,14 +11,12 @@
 #include "base/uapi.h"
 #include "kernel/swap.h"
 #include "kernel/uffd.h"
-#include "kernel/uffd_watch.h"
 #include "kernel/wp.h"
 #include "memory/pattern.h"
 #include "mremap.h"
 #include "process/map.h"
-#include "process/peer.h"
+#include "tests/lazyfree/lazyfree.h"
 
-#define SWAP_MIB	(64 * PAGE_SCALE)
 #define LONGEST		(2 * BLOCK + 1)
 #define PAGES		(4 * BLOCK)	/* of the range, and of the holes */
 #define STEP		(BLOCK / 16)	/* large blocks take long page by page */
@@ -37,8 +35,7 @@ static size_t shift(size_t number)
 
 static void drop_page(char *page)
 {
-	if (madvise(page, PAGE_SIZE, MADV_DONTNEED))
-		die_errno("MADV_DONTNEED at %p", page);
+	range_advise(page, 1, MADV_DONTNEED);
 }
 
 static void there_and_back(char *from, size_t pages, char *to)
@@ -47,10 +44,10 @@ static void there_and_back(char *from, size_t pages, char *to)
 	struct snapshot *next = snapshot(page_at(from, pages), 1);
 
 	move(from, pages, to);
-	expect_moved(before, to, WP_KEPT);
-	expect_unmoved(next, page_at(from, pages));
+	expect_changed(before, to, MOVED);
+	expect_entries(next, page_at(from, pages));
 	move(to, pages, from);
-	expect_moved(before, from, WP_KEPT);
+	expect_changed(before, from, MOVED);
 	free(next);
 	free(before);
 }
@@ -74,7 +71,6 @@ static void each_length(char *from, char *to, size_t first, size_t step)
 	for (pages = first; pages <= LONGEST; pages += step * STEP)
 		each_alignment(from, to, pages);
 	expect_content(from, PAGES, SEED, 0);
-	expect_guards();
 }
 
 QUIRE_CASE_SIZES(mremap, runs_odd_lengths, 4, 64)
@@ -123,7 +119,6 @@ QUIRE_CASE_SIZES(mremap, runs_inaccessible, 4, 64)
 	range_protect(from, PAGES, PROT_READ | PROT_WRITE);
 	expect_content(from, PAGES, SEED, 0);
 	expect_writable(from, PAGES);
-	expect_guards();
 }
 
 /*
@@ -165,14 +160,7 @@ QUIRE_CASE_SIZES(mremap, runs_changed_there, 4, 64)
 	pattern_write_page(page_at(from, 3), SEED, 3);
 	move_and_change(from, to);
 	expect_writable(from, PAGES);
-	expect_guards();
 }
-
-/* One kind of odd entry, and what the pages must hold in the end. */
-struct kind {
-	void (*make)(char *from, size_t odd);
-	void (*check)(char *from, size_t odd);
-};
 
 static void move_with_odd(char *from, char *to)
 {
@@ -183,7 +171,9 @@ static void move_with_odd(char *from, char *to)
 			       page_at(to, shift(i)));
 }
 
-static void each_place(unsigned long kib, const struct kind *kind)
+/* One kind of odd entry, and what the pages must hold in the end. */
+static void each_place(unsigned long kib, void (*make)(char *from, size_t odd),
+		       void (*check)(char *from, size_t odd))
 {
 	char *to = range_hole(DST_BASE, PAGES), *from;
 	size_t odd;
@@ -191,14 +181,17 @@ static void each_place(unsigned long kib, const struct kind *kind)
 	swap_on(SWAP_MIB);
 	for (odd = START; odd < START + LONGEST; odd += STEP) {
 		from = range_filled(SRC_BASE, PAGES, kib);
-		kind->make(from, odd);
+		make(from, odd);
 		if (odd / STEP % 4 == 0)
 			pagemap_clear_soft_dirty();
 		move_with_odd(from, to);
-		kind->check(from, odd);
+		check(from, odd);
 		range_drop(from, PAGES);
 	}
 }
+
+#define ODD_CASE(name_, make_, check_)					\
+	QUIRE_CASE_SIZES_CALL(mremap, name_, each_place(kib, make_, check_), 4, 64)
 
 /* All pages but the odd one hold `seed`; that one `odd_seed`, or zeroes if 0 */
 static void expect_odd(char *from, size_t odd, uint64_t seed, uint64_t odd_seed)
@@ -222,10 +215,7 @@ static void check_zero(char *from, size_t odd)
 	expect_writable(from, PAGES);
 }
 
-QUIRE_CASE_SIZES(mremap, run_with_none, 4, 64)
-{
-	each_place(kib, &(struct kind){ make_none, check_zero });
-}
+ODD_CASE(run_with_none, make_none, check_zero)
 
 static void make_zero_page(char *from, size_t odd)
 {
@@ -233,10 +223,7 @@ static void make_zero_page(char *from, size_t odd)
 	expect_zero(page_at(from, odd), 1);
 }
 
-QUIRE_CASE_SIZES(mremap, run_with_zero_page, 4, 64)
-{
-	each_place(kib, &(struct kind){ make_zero_page, check_zero });
-}
+ODD_CASE(run_with_zero_page, make_zero_page, check_zero)
 
 static void make_swapped(char *from, size_t odd)
 {
@@ -249,10 +236,7 @@ static void check_same(char *from, size_t odd __attribute__((unused)))
 	expect_writable(from, PAGES);
 }
 
-QUIRE_CASE_SIZES(mremap, run_with_swapped, 4, 64)
-{
-	each_place(kib, &(struct kind){ make_swapped, check_same });
-}
+ODD_CASE(run_with_swapped, make_swapped, check_same)
 
 static void make_present(char *from, size_t odd)
 {
@@ -260,10 +244,7 @@ static void make_present(char *from, size_t odd)
 	expect_content(page_at(from, odd), 1, SEED, odd);
 }
 
-QUIRE_CASE_SIZES(mremap, swapped_with_present, 4, 64)
-{
-	each_place(kib, &(struct kind){ make_present, check_same });
-}
+ODD_CASE(swapped_with_present, make_present, check_same)
 
 static void make_none_in_swapped(char *from, size_t odd)
 {
@@ -271,27 +252,12 @@ static void make_none_in_swapped(char *from, size_t odd)
 	drop_page(page_at(from, odd));
 }
 
-QUIRE_CASE_SIZES(mremap, swapped_with_none, 4, 64)
-{
-	each_place(kib, &(struct kind){ make_none_in_swapped, check_zero });
-}
+ODD_CASE(swapped_with_none, make_none_in_swapped, check_zero)
 
 /* Pages that are freed lazily are dropped if they are clean, and kept if not. */
-static void lazyfree(char *addr, size_t pages)
-{
-	char *page;
-
-	if (madvise(addr, pages * PAGE_SIZE, MADV_FREE))
-		die_errno("MADV_FREE at %p", addr);
-	page = map_anon(NULL, PAGE_SIZE);
-	if (madvise(page, PAGE_SIZE, MADV_COLD))	/* drains the batches */
-		die_errno("MADV_COLD");
-	unmap(page, PAGE_SIZE);
-}
-
 static void make_clean(char *from, size_t odd)
 {
-	lazyfree(page_at(from, odd), 1);
+	lazy_free(page_at(from, odd), 1);
 }
 
 static void check_clean(char *from, size_t odd)
@@ -300,14 +266,11 @@ static void check_clean(char *from, size_t odd)
 	expect_odd(from, odd, SEED, 0);
 }
 
-QUIRE_CASE_SIZES(mremap, run_with_clean, 4, 64)
-{
-	each_place(kib, &(struct kind){ make_clean, check_clean });
-}
+ODD_CASE(run_with_clean, make_clean, check_clean)
 
 static void make_dirty(char *from, size_t odd)
 {
-	lazyfree(from, PAGES);
+	lazy_free(from, PAGES);
 	pattern_write_page(page_at(from, odd), SEED_NEW, odd);
 }
 
@@ -318,10 +281,7 @@ static void check_dirty(char *from, size_t odd)
 	expect_content(page_at(from, odd), 1, SEED_NEW, odd);
 }
 
-QUIRE_CASE_SIZES(mremap, clean_with_dirty, 4, 64)
-{
-	each_place(kib, &(struct kind){ make_dirty, check_dirty });
-}
+ODD_CASE(clean_with_dirty, make_dirty, check_dirty)
 
 /* The child has the pages as they were; the parent writes some before it moves. */
 static struct peer child;
@@ -354,10 +314,7 @@ static void make_read_only(char *from, size_t odd)
 	}
 }
 
-QUIRE_CASE_SIZES(mremap, run_with_read_only, 4, 64)
-{
-	each_place(kib, &(struct kind){ make_read_only, check_child });
-}
+ODD_CASE(run_with_read_only, make_read_only, check_child)
 
 QUIRE_CASE_SIZES(mremap, runs_executable_shared, 4, 64)
 {
@@ -375,10 +332,7 @@ static void make_writable(char *from, size_t odd)
 	pattern_write_page(page_at(from, odd), SEED_NEW, odd);
 }
 
-QUIRE_CASE_SIZES(mremap, read_only_with_writable, 4, 64)
-{
-	each_place(kib, &(struct kind){ make_writable, check_child });
-}
+ODD_CASE(read_only_with_writable, make_writable, check_child)
 
 /* How the odd page is when it becomes write-protected. */
 enum protected { PRESENT, SWAPPED, ABSENT, EVERY_SECOND_SWAPPED };
@@ -410,7 +364,7 @@ static void move_protected(char *from, char *to, size_t odd, bool watched)
 	EXPECT(before->page[odd - START].uffd_wp, "page %zu is not protected",
 	       odd);
 	move(page_at(from, START), LONGEST, to);
-	expect_moved(before, to, watched ? WP_KEPT : WP_DROPPED);
+	expect_changed(before, to, MOVED | (watched ? 0 : WP_DROPPED));
 	if (watched)
 		uffd_watch_end(watch);
 	close(uffd);
@@ -435,42 +389,17 @@ static void each_protected(unsigned long kib, enum protected how, bool watched)
 	}
 }
 
-QUIRE_CASE_SIZES(mremap, run_with_protected_kept, 4, 64)
-{
-	each_protected(kib, PRESENT, true);
-}
+#define PROTECTED_CASE(name_, how_, watched_)				\
+	QUIRE_CASE_SIZES_CALL(mremap, name_, each_protected(kib, how_, watched_), 4, 64)
 
-QUIRE_CASE_SIZES(mremap, run_with_protected_dropped, 4, 64)
-{
-	each_protected(kib, PRESENT, false);
-}
+PROTECTED_CASE(run_with_protected_kept, PRESENT, true)
+PROTECTED_CASE(run_with_protected_dropped, PRESENT, false)
+PROTECTED_CASE(run_with_protected_swapped_kept, SWAPPED, true)
+PROTECTED_CASE(run_with_protected_swapped_dropped, SWAPPED, false)
+PROTECTED_CASE(run_with_marker_kept, ABSENT, true)
+PROTECTED_CASE(run_with_marker_dropped, ABSENT, false)
 
-QUIRE_CASE_SIZES(mremap, run_with_protected_swapped_kept, 4, 64)
-{
-	each_protected(kib, SWAPPED, true);
-}
-
-QUIRE_CASE_SIZES(mremap, run_with_protected_swapped_dropped, 4, 64)
-{
-	each_protected(kib, SWAPPED, false);
-}
-
-QUIRE_CASE_SIZES(mremap, run_with_marker_kept, 4, 64)
-{
-	each_protected(kib, ABSENT, true);
-}
-
-QUIRE_CASE_SIZES(mremap, run_with_marker_dropped, 4, 64)
-{
-	each_protected(kib, ABSENT, false);
-}
-
-QUIRE_CASE(mremap, run_alternates_protected_kept)
-{
-	each_protected(kib, EVERY_SECOND_SWAPPED, true);
-}
-
-QUIRE_CASE(mremap, run_alternates_protected_dropped)
-{
-	each_protected(kib, EVERY_SECOND_SWAPPED, false);
-}
+QUIRE_CASE_CALL(mremap, run_alternates_protected_kept,
+		each_protected(kib, EVERY_SECOND_SWAPPED, true))
+QUIRE_CASE_CALL(mremap, run_alternates_protected_dropped,
+		each_protected(kib, EVERY_SECOND_SWAPPED, false))

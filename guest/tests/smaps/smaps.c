@@ -13,14 +13,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "memory/expect.h"
-#include "memory/pattern.h"
-#include "memory/range.h"
 #include "memory/share.h"
 #include "proc/proc.h"
 #include "process/map.h"
 #include "report/die.h"
-#include "run/ktap.h"
 #include "tests/aging/aging.h"
 #include "tests/fork/fork.h"
 
@@ -37,8 +33,7 @@ static const char *const fields[] = {
 
 static void advise(char *at, size_t pages, int advice)
 {
-	if (madvise(at, pages * PAGE_SIZE, advice))
-		die_errno("madvise %d of %zu pages", advice, pages);
+	range_advise(at, pages, advice);
 }
 
 static void add_line(const char *line, unsigned long *sums)
@@ -99,16 +94,13 @@ static void check_sums(char *at, size_t pages)
 /* Some pages are shared, some accessed or dirty, some in small folios. */
 static void check_mixed(unsigned long kib, const struct mask *mask)
 {
-	size_t n, pages = 2 * folio_pages(kib);
+	size_t pages = 2 * folio_pages(kib);
 	char *at = range_filled(SRC_BASE, pages, kib);
 	struct peer peer;
 
 	check_sums(at, pages);
 	advise(at, pages, MADV_FREE);
-	for (n = 0; n < pages; n++) {
-		if (masked(mask, n, kib))
-			pattern_write_page(page_at(at, n), SEED, n);
-	}
+	mask_write(at, pages, kib, mask, SEED);
 	check_sums(at, pages);
 	range_fill(at, pages, kib, SEED);
 	age_range(at, pages);
@@ -188,7 +180,6 @@ QUIRE_CASE(smaps, huge_page_pss)
 
 	EXPECT_EQ(smaps_kib(at, "Pss"), PMD_KIB);
 	EXPECT_EQ(smaps_kib(at, "Pss_Dirty"), PMD_KIB);
-	range_drop(at, PMD_PAGES);
 }
 
 /*

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Every byte comes back from swap, whatever the contents. */
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "kernel/swap.h"
 #include "memory/pattern.h"
@@ -23,7 +21,7 @@ static void fill_masked(char *at, size_t pages, unsigned long kib,
 	}
 }
 
-static void expect_masked(char *at, size_t pages, unsigned long kib,
+static void expect_kinds(char *at, size_t pages, unsigned long kib,
 			  const struct mask *mask)
 {
 	size_t n;
@@ -36,56 +34,30 @@ static void expect_masked(char *at, size_t pages, unsigned long kib,
 	}
 }
 
-static void check_out_and_in(unsigned long kib, bool by_pte, enum how how,
-			     const struct mask *mask)
+static void check_out_and_in(struct trial *t)
 {
-	size_t pages = range_pages(kib);
-	char *at = swapout_range(kib, by_pte);
-	struct snapshot *before;
-
-	fill_masked(at, pages, kib, mask);
-	before = snapshot(at, pages);
-	reclaim(at, pages, how);
-	expect_in_swap(before, at, kib);
-	expect_masked(at, pages, kib, mask);
-	expect_back(before, at);
-	expect_writable(at, pages);
-	range_drop(at, pages);
-	free(before);
+	fill_masked(t->at, t->pages, t->kib, t->mask);
+	t->before = snapshot(t->at, t->pages);
+	reclaim(t->at, t->pages, t->how);
+	expect_in_swap(t->before, t->at, t->kib);
+	expect_kinds(t->at, t->pages, t->kib, t->mask);
+	expect_back(t->before, t->at);
+	expect_writable(t->at, t->pages);
 }
 
-SWAPOUT_CASE(distinct, ALL_SIZES)
-{
-	enum how how;
+CALL_TRIAL_CASE(swapout, distinct, swapping, HOWS | MAPPINGS,
+		check_out_and_in(t), ALL_SIZES)
 
-	for (how = 0; how < NR_HOW; how++) {
-		for_each_mapping(by_pte, kib)
-			check_out_and_in(kib, by_pte, how, MASK_ALL);
-	}
+TRIAL_CASE(swapout, zero, swapping, HOWS | MAPPINGS, ALL_SIZES)
+{
+	t->mask = &mask_none;
+	check_out_and_in(t);
 }
 
-static bool is_none(size_t page __attribute__((unused)),
-		    size_t nr __attribute__((unused)))
+TRIAL_CASE(swapout, zero_and_distinct, swapping, MASKS, ALL_SIZES)
 {
-	return false;
-}
-
-static const struct mask none = { "none", is_none };
-
-SWAPOUT_CASE(zero, ALL_SIZES)
-{
-	enum how how;
-
-	for (how = 0; how < NR_HOW; how++) {
-		for_each_mapping(by_pte, kib)
-			check_out_and_in(kib, by_pte, how, &none);
-	}
-}
-
-SWAPOUT_CASE(zero_and_distinct, ALL_SIZES)
-{
-	for_each_mask(mask)
-		check_out_and_in(kib, true, (mask - masks) % NR_HOW, mask);
+	t->how = (t->mask - masks) % NR_HOW;
+	check_out_and_in(t);
 }
 
 /*
@@ -167,20 +139,14 @@ QUIRE_CASE_SIZES(swapout, again_and_again, ALL_SIZES)
 }
 
 /* Pages are swapped in one by one, in another order than out, by writes. */
-SWAPOUT_CASE(back_by_writes, ALL_SIZES)
+TRIAL_CASE(swapout, back_by_writes, swapping, HOWS, ALL_SIZES)
 {
-	size_t n, pages = range_pages(kib);
-	enum how how;
+	size_t n;
 
-	for (how = 0; how < NR_HOW; how++) {
-		char *at = swapout_range(kib, true);
-
-		reclaim(at, pages, how);
-		for (n = pages; n--; )
-			page_at(at, n)[n * 37 % PAGE_SIZE] ^= 0x55;
-		for (n = 0; n < pages; n++)
-			page_at(at, n)[n * 37 % PAGE_SIZE] ^= 0x55;
-		expect_content(at, pages, SEED, 0);
-		range_drop(at, pages);
-	}
+	reclaim(t->at, t->pages, t->how);
+	for (n = t->pages; n--; )
+		page_at(t->at, n)[n * 37 % PAGE_SIZE] ^= 0x55;
+	for (n = 0; n < t->pages; n++)
+		page_at(t->at, n)[n * 37 % PAGE_SIZE] ^= 0x55;
+	expect_content(t->at, t->pages, SEED, 0);
 }

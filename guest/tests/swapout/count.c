@@ -21,7 +21,6 @@
 #include "kernel/uffd.h"
 #include "kernel/wp.h"
 #include "memory/pattern.h"
-#include "process/peer.h"
 #include "swapout.h"
 
 #define MAX_PEERS	90u
@@ -118,10 +117,8 @@ static void drop_few(char *at, size_t pages, unsigned long kib, size_t few)
 {
 	size_t n;
 
-	for (n = 0; few && n < pages; n += folio_pages(kib)) {
-		if (madvise(page_at(at, n), few * PAGE_SIZE, MADV_DONTNEED))
-			die_errno("MADV_DONTNEED of %zu pages", few);
-	}
+	for (n = 0; few && n < pages; n += folio_pages(kib))
+		range_advise(page_at(at, n), few, MADV_DONTNEED);
 }
 
 static void expect_many(char *at, size_t pages, unsigned long kib, size_t few)
@@ -246,10 +243,7 @@ static void check_places(unsigned long kib, bool failing)
 		check_overflow(kib, few[i], NULL, failing);
 }
 
-QUIRE_CASE_SIZES(swapout, count_overflows, 16, 64)
-{
-	check_places(kib, false);
-}
+QUIRE_CASE_SIZES_CALL(swapout, count_overflows, check_places(kib, false), 16, 64)
 
 QUIRE_CASE_SIZES(swapout, count_cannot_grow, 16, 64)
 {
@@ -271,10 +265,7 @@ static void check_sub_runs(unsigned long kib, bool failing)
 	}
 }
 
-QUIRE_CASE_SIZES(swapout, count_overflows_sub_run, 16, 64)
-{
-	check_sub_runs(kib, false);
-}
+QUIRE_CASE_SIZES_CALL(swapout, count_overflows_sub_run, check_sub_runs(kib, false), 16, 64)
 
 QUIRE_CASE_SIZES(swapout, count_cannot_grow_sub_run, 16, 64)
 {

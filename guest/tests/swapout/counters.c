@@ -17,8 +17,7 @@ static char *big_range(unsigned long kib)
 {
 	char *at = range_filled(SRC_BASE, PAGES, kib);
 
-	if (munlock(at, PAGES * PAGE_SIZE))
-		die_errno("munlock of the range");
+	range_unlock(at, PAGES);
 	return at;
 }
 
@@ -49,9 +48,7 @@ static void check_counts(unsigned long kib, enum how how)
 	/* One half is swapped in; the other is dropped while in swap. */
 	expect_content(at, PAGES / 2, SEED, 0);
 	expect_writable(at, PAGES / 2);
-	if (madvise(page_at(at, PAGES / 2), PAGES / 2 * PAGE_SIZE,
-		    MADV_DONTNEED))
-		die_errno("MADV_DONTNEED of what is in swap");
+	range_advise(page_at(at, PAGES / 2), PAGES / 2, MADV_DONTNEED);
 	expect_usage(&first, all / 2, 0);
 	EXPECT_EQ(usage_now().swap, 0);
 	EXPECT_EQ(smaps_kib(at, "Swap"), 0);
@@ -97,22 +94,13 @@ QUIRE_CASE_SIZES(swapout, not_split, LARGE_SIZES)
  * A folio that is unmapped as a whole was never partially mapped, so it must
  * not be on the deferred split list.
  */
-SWAPOUT_CASE(not_split_deferred, LARGE_SIZES)
+TRIAL_CASE(swapout, not_split_deferred, swapping, HOWS | MAPPINGS, LARGE_SIZES)
 {
-	size_t pages = range_pages(kib);
-	enum how how;
+	unsigned long queued = mthp_stat(t->kib, "split_deferred");
 
-	for (how = 0; how < NR_HOW; how++) {
-		for_each_mapping(by_pte, kib) {
-			char *at = swapout_range(kib, by_pte);
-			unsigned long queued = mthp_stat(kib, "split_deferred");
-
-			reclaim(at, pages, how);
-			EXPECT_EQ(pagemap_swapped(at, pages), pages);
-			EXPECT_EQ(mthp_stat(kib, "split_deferred") - queued, 0);
-			range_drop(at, pages);
-		}
-	}
+	reclaim(t->at, t->pages, t->how);
+	EXPECT_EQ(pagemap_swapped(t->at, t->pages), t->pages);
+	EXPECT_EQ(mthp_stat(t->kib, "split_deferred") - queued, 0);
 }
 
 /*
@@ -122,7 +110,7 @@ SWAPOUT_CASE(not_split_deferred, LARGE_SIZES)
  */
 static void child(unsigned long kib, const struct mask *mask, enum how how)
 {
-	size_t pages = range_pages(kib), n;
+	size_t pages = range_pages(kib);
 	char *at = range_charged(kib, true);
 	struct peer peer;
 
@@ -131,10 +119,7 @@ static void child(unsigned long kib, const struct mask *mask, enum how how)
 		peer_end(&peer);
 	}
 	reclaim(at, pages, how);
-	for (n = 0; n < pages; n++) {
-		if (masked(mask, n, kib))
-			expect_content(page_at(at, n), 1, SEED, n);
-	}
+	expect_masked(at, pages, kib, mask, SEED);
 	peer_turn(&peer);
 	peer_join(&peer, "the grandchild");
 	exit(STATUS_OK);

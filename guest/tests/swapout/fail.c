@@ -4,7 +4,6 @@
  * process sees another's writes, and the next try succeeds.
  */
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 
 #include "kernel/pin.h"
@@ -14,45 +13,23 @@
 #include "memory/share.h"
 #include "swapout.h"
 
-static const size_t *positions(unsigned long kib)
-{
-	static size_t at[3];
-
-	at[1] = folio_pages(kib) / 2;
-	at[2] = folio_pages(kib) - 1;
-	return at;
-}
-
 /* Pinned before it is in the swap cache: reclaim does not start at all. */
-static void check_pinned(unsigned long kib, enum how how, size_t index)
+TRIAL_CASE(swapout, pinned, swapping, PLACES | HOWS, ALL_SIZES)
 {
-	size_t kept, pages = range_pages(kib);
-	char *at = swapout_range(kib, true);
-	struct pin *pin = pin_folios(at, pages, kib, index);
-	struct snapshot *before;
+	size_t kept;
+	struct pin *pin = pin_folios(t->at, t->pages, t->kib,
+				     mask_first(t->mask, t->kib));
 
-	kept = pin_count(pin) * folio_pages(kib);
-	before = snapshot(at, kept);
-	reclaim(at, pages, how);
-	expect_entries(before, at);
-	expect_writable(at, pages);
+	kept = pin_count(pin) * folio_pages(t->kib);
+	t->before = snapshot(t->at, kept);
+	reclaim(t->at, t->pages, t->how);
+	expect_entries(t->before, t->at);
+	expect_writable(t->at, t->pages);
 	pin_end(pin);
-	pattern_write(at, pages * PAGE_SIZE, SEED);
-	reclaim(at, pages, how);
-	EXPECT_EQ(pagemap_swapped(at, pages), pages);
-	expect_content(at, pages, SEED, 0);
-	range_drop(at, pages);
-	free(before);
-}
-
-SWAPOUT_CASE(pinned, ALL_SIZES)
-{
-	size_t i;
-
-	for (i = 0; i < 3; i++) {
-		check_pinned(kib, BY_PAGEOUT, positions(kib)[i]);
-		check_pinned(kib, BY_MEMCG, positions(kib)[i]);
-	}
+	pattern_write(t->at, t->pages * PAGE_SIZE, SEED);
+	reclaim(t->at, t->pages, t->how);
+	EXPECT_EQ(pagemap_swapped(t->at, t->pages), t->pages);
+	expect_content(t->at, t->pages, SEED, 0);
 }
 
 static const struct mask *from_mask;
@@ -71,122 +48,83 @@ static const struct mask from = { "from the first exclusive page on", is_from };
  * at the first of them: in the first batch of PTEs, in the last or between. The
  * pages before it may be in swap by then. The pages after it must be unchanged.
  */
-static void check_pinned_cached(unsigned long kib, const struct mask *alone,
-				const struct mask *protected)
+static void check_pinned_cached(struct trial *t, const struct mask *protected)
 {
-	size_t kept, pages = range_pages(kib);
-	char *at = swapout_range(kib, true);
-	struct snapshot *before;
-	struct peer peer;
+	size_t kept;
 	struct pin *pin;
 
-	from_mask = alone;
-	from_kib = kib;
-	reclaim_to_swap_cache(at, pages, kib);
-	if (!fork_without(&peer, at, pages, kib, alone))
-		sharer_writes(&peer, at, pages, kib, alone);
+	from_mask = t->mask;
+	from_kib = t->kib;
+	reclaim_to_swap_cache(t->at, t->pages, t->kib);
+	if (!fork_without(&t->peer, t->at, t->pages, t->kib, t->mask))
+		sharer_writes(&t->peer, t->at, t->pages, t->kib, t->mask);
 	if (protected)
-		wp_protect(at, pages, kib, protected);
-	pin = pin_folios(at, pages, kib, mask_first(alone, kib));
-	kept = pin_count(pin) * folio_pages(kib);
-	before = snapshot(at, kept);
-	reclaim_shared(peer.pid);
-	expect_kept(before, at, kib, &from);
-	expect_content(at, pages, SEED, 0);
+		wp_protect(t->at, t->pages, t->kib, protected);
+	pin = pin_folios(t->at, t->pages, t->kib, mask_first(t->mask, t->kib));
+	kept = pin_count(pin) * folio_pages(t->kib);
+	t->before = snapshot(t->at, kept);
+	reclaim_shared(t->peer.pid);
+	expect_kept(t->before, t->at, t->kib, &from);
+	expect_content(t->at, t->pages, SEED, 0);
 	if (!protected)
-		expect_writable(at, pages);
-	peer_turn(&peer);	/* the child sees no write, and writes */
-	expect_content(at, pages, protected ? SEED : SEED_NEW, 0);
+		expect_writable(t->at, t->pages);
+	peer_turn(&t->peer);	/* the child sees no write, and writes */
+	expect_content(t->at, t->pages, protected ? SEED : SEED_NEW, 0);
 	pin_end(pin);
-	reclaim_shared(peer.pid);
-	EXPECT_EQ(pagemap_swapped(at, pages), pages);
-	expect_content(at, pages, protected ? SEED : SEED_NEW, 0);
-	peer_turn(&peer);
-	peer_join(&peer, "the child of a pinned folio");
-	range_drop(at, pages);
-	free(before);
+	reclaim_shared(t->peer.pid);
+	EXPECT_EQ(pagemap_swapped(t->at, t->pages), t->pages);
+	expect_content(t->at, t->pages, protected ? SEED : SEED_NEW, 0);
+	peer_turn(&t->peer);
+	peer_join(&t->peer, "the child of a pinned folio");
 }
 
-SWAPOUT_CASE(pinned_in_swap_cache, LARGE_SIZES)
-{
-	for_each_mask(mask)
-		check_pinned_cached(kib, mask, NULL);
-}
+CALL_TRIAL_CASE(swapout, pinned_in_swap_cache, swapping, MASKS,
+		check_pinned_cached(t, NULL), LARGE_SIZES)
 
 /* The same with more batches: some of the pages are write-protected. */
-SWAPOUT_CASE(pinned_and_protected, LARGE_SIZES)
-{
-	for_each_mask(mask)
-		check_pinned_cached(kib, mask, mask_opposite(mask));
-}
+CALL_TRIAL_CASE(swapout, pinned_and_protected, swapping, MASKS,
+		check_pinned_cached(t, mask_opposite(t->mask)), LARGE_SIZES)
 
 /*
  * Extra references, not in the swap cache yet: large folios stay as they are.
  */
-static void check_held(unsigned long kib, enum how how, size_t index)
+TRIAL_CASE(swapout, held, swapping, PLACES | HOWS, ALL_SIZES)
 {
-	size_t kept, pages = range_pages(kib);
-	char *at = swapout_range(kib, true);
-	struct hold hold = hold_folios(at, pages, kib, index);
-	struct snapshot *before;
+	size_t kept = trial_holds(t, mask_first(t->mask, t->kib));
 
-	kept = hold.held * folio_pages(kib);
-	before = snapshot(at, kept);
-	reclaim(at, pages, how);
-	if (kib > PAGE_KIB)
-		expect_entries(before, at);
-	expect_content(at, pages, SEED, 0);
-	expect_back(before, at);
-	expect_writable(at, pages);
-	hold_end(&hold);
-	reclaim(at, pages, how);
-	EXPECT_EQ(pagemap_swapped(at, pages), pages);
-	expect_content(at, pages, SEED_NEW, 0);
-	range_drop(at, pages);
-	free(before);
+	t->before = snapshot(t->at, kept);
+	reclaim(t->at, t->pages, t->how);
+	if (t->kib > PAGE_KIB)
+		expect_entries(t->before, t->at);
+	expect_content(t->at, t->pages, SEED, 0);
+	expect_back(t->before, t->at);
+	expect_writable(t->at, t->pages);
+	hold_end(&t->hold);
+	reclaim(t->at, t->pages, t->how);
+	EXPECT_EQ(pagemap_swapped(t->at, t->pages), t->pages);
+	expect_content(t->at, t->pages, SEED_NEW, 0);
 }
 
-SWAPOUT_CASE(held, ALL_SIZES)
+TRIAL_CASE(swapout, mlocked, swapping, MASKS, ALL_SIZES)
 {
-	size_t i;
+	size_t n;
 
-	for (i = 0; i < 3; i++) {
-		check_held(kib, BY_PAGEOUT, positions(kib)[i]);
-		check_held(kib, BY_MEMCG, positions(kib)[i]);
-	}
-}
-
-static void check_locked(unsigned long kib, const struct mask *mask)
-{
-	size_t n, pages = range_pages(kib);
-	char *at = swapout_range(kib, true);
-	struct snapshot *before;
-
-	mask_mlock(at, pages, kib, mask);
-	before = snapshot(at, pages);
-	reclaim(at, pages, BY_MEMCG);
-	for (n = 0; n < pages; n++) {
-		if (masked(mask, n, kib))
-			EXPECT(pagemap_page(page_at(at, n)).raw ==
-			       before->page[n].raw,
+	mask_mlock(t->at, t->pages, t->kib, t->mask);
+	t->before = snapshot(t->at, t->pages);
+	reclaim(t->at, t->pages, BY_MEMCG);
+	for (n = 0; n < t->pages; n++) {
+		if (masked(t->mask, n, t->kib))
+			EXPECT(pagemap_page(page_at(t->at, n)).raw ==
+			       t->before->page[n].raw,
 			       "page %zu (locked: %s) has changed", n,
-			       mask->name);
+			       t->mask->name);
 	}
-	expect_content(at, pages, SEED, 0);
-	if (munlock(at, pages * PAGE_SIZE))
-		die_errno("munlock");
-	reclaim(at, pages, BY_MEMCG);
-	EXPECT_EQ(pagemap_swapped(at, pages), pages);
-	expect_content(at, pages, SEED, 0);
-	expect_writable(at, pages);
-	range_drop(at, pages);
-	free(before);
-}
-
-SWAPOUT_CASE(mlocked, ALL_SIZES)
-{
-	for_each_mask(mask)
-		check_locked(kib, mask);
+	expect_content(t->at, t->pages, SEED, 0);
+	range_unlock(t->at, t->pages);
+	reclaim(t->at, t->pages, BY_MEMCG);
+	EXPECT_EQ(pagemap_swapped(t->at, t->pages), t->pages);
+	expect_content(t->at, t->pages, SEED, 0);
+	expect_writable(t->at, t->pages);
 }
 
 /*

@@ -18,8 +18,7 @@ static char *gather_range(size_t folios)
 {
 	char *at = range_by_pmds(folios);
 
-	if (munlock(at, folios * PMD_SIZE))
-		die_errno("munlock of the range");
+	range_unlock(at, folios * PMD_PAGES);
 	return at;
 }
 

@@ -8,15 +8,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "memory/expect.h"
 #include "memory/pattern.h"
 #include "memory/poison.h"
 #include "memory/probe.h"
-#include "memory/range.h"
 #include "proc/knob.h"
 #include "proc/proc.h"
-#include "process/peer.h"
-#include "run/ktap.h"
 #include "tests/migrate/migrate.h"
 
 #define POOL	"/proc/sys/vm/nr_hugepages"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A thread that uses pages during swap-out. */
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -9,7 +8,6 @@
 #include "kernel/swap.h"
 #include "memory/pattern.h"
 #include "process/child.h"
-#include "process/map.h"
 #include "swapout.h"
 
 static void round_of_writes(struct racer *racer, unsigned int round,

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Ranges of folios for swap, and checks of them in swap and afterwards. */
 #include <stdlib.h>
-#include <sys/mman.h>
 
-#include "base/file.h"
 #include "kernel/memcg.h"
 #include "kernel/swap.h"
 #include "proc/proc.h"
@@ -35,10 +33,18 @@ char *swapout_range(unsigned long kib, bool by_pte)
 {
 	char *at = range_charged(kib, by_pte);
 
-	if (munlock(at, range_pages(kib) * PAGE_SIZE))
-		die_errno("munlock of the range");
+	range_unlock(at, range_pages(kib));
 	return at;
 }
+
+void start_swapping(void)
+{
+	swapout_start(SWAP_MIB);
+}
+
+const struct ground swapping = {
+	.start = start_swapping, .end = swapout_end, .range = swapout_range,
+};
 
 /* The bits that an entry keeps through swap. */
 static bool same_bits(const struct page_state *a, const struct page_state *b)
@@ -89,8 +95,6 @@ void expect_in_swap(const struct snapshot *before, const char *addr,
 	free(now);
 }
 
-#define ALONE	(1ull << 56)	/* pagemap: no other mapping */
-
 void expect_kept(const struct snapshot *before, const char *addr,
 		 unsigned long kib, const struct mask *kept)
 {
@@ -107,7 +111,7 @@ void expect_kept(const struct snapshot *before, const char *addr,
 			 * It may be exclusive now, since the others have it in
 			 * swap.
 			 */
-			EXPECT(!((page->raw ^ before->page[n].raw) & ~ALONE),
+			EXPECT(!((page->raw ^ before->page[n].raw) & ~PAGEMAP_EXCLUSIVE),
 			       "page %zu: pagemap has %#llx, before %#llx", n,
 			       (unsigned long long)page->raw,
 			       (unsigned long long)before->page[n].raw);

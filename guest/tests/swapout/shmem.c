@@ -5,24 +5,26 @@
  */
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "kernel/memcg.h"
 #include "kernel/wp.h"
 #include "swapout.h"
 
-static char *shared(unsigned long kib)
+/* After swapout_start(), all new memory is locked. */
+static char *shmem_range(unsigned long kib, bool by_pte __attribute__((unused)))
 {
-	size_t pages = range_pages(kib);
 	char *at;
 
 	memcg_enter();
-	at = range_shared(SRC_BASE, pages, kib);
-	/* After swapout_start(), all new memory is locked. */
-	if (munlock(at, pages * PAGE_SIZE))
-		die_errno("munlock of the shared range");
+	at = range_shared(SRC_BASE, range_pages(kib), kib);
+	range_unlock(at, range_pages(kib));
 	return at;
 }
+
+static const struct ground shmem = { .range = shmem_range };
+static const struct ground shmem_swapping = {
+	.start = start_swapping, .end = swapout_end, .range = shmem_range,
+};
 
 /* No page is mapped, and each protected page has left a marker. */
 static void expect_markers(char *at, size_t pages, unsigned long kib,
@@ -41,89 +43,50 @@ static void expect_markers(char *at, size_t pages, unsigned long kib,
 	free(now);
 }
 
-QUIRE_CASE_SIZES(swapout, shmem_zapped, ALL_SIZES)
+TRIAL_CASE(swapout, shmem_zapped, shmem, MASKS, ALL_SIZES)
 {
-	size_t pages = range_pages(kib);
+	t->uffd = wp_protect(t->at, t->pages, t->kib, t->mask);
 
-	for_each_mask(mask) {
-		char *at = shared(kib);
-		int uffd = wp_protect(at, pages, kib, mask);
-
-		if (madvise(at, pages * PAGE_SIZE, MADV_DONTNEED))
-			die_errno("MADV_DONTNEED of shared memory");
-		expect_markers(at, pages, kib, mask);
-		expect_content(at, pages, SEED, 0);
-		expect_wp_stopped(uffd, at, pages, kib, mask);
-		close(uffd);
-		range_drop(at, pages);
-	}
+	range_advise(t->at, t->pages, MADV_DONTNEED);
+	expect_markers(t->at, t->pages, t->kib, t->mask);
+	expect_content(t->at, t->pages, SEED, 0);
+	expect_wp_stopped(t->uffd, t->at, t->pages, t->kib, t->mask);
 }
 
 /* Zapped in part: the pages that stay mapped keep their protection, too. */
-QUIRE_CASE_SIZES(swapout, shmem_zapped_part, ALL_SIZES)
+TRIAL_CASE(swapout, shmem_zapped_part, shmem, MASKS, ALL_SIZES)
 {
-	size_t n, pages = range_pages(kib);
+	const struct mask *gone = mask_opposite(t->mask);
+	struct snapshot *now;
+	size_t n;
 
-	for_each_mask(mask) {
-		const struct mask *gone = mask_opposite(mask);
-		char *at = shared(kib);
-		int uffd = wp_protect(at, pages, kib, mask);
-		struct snapshot *now;
-		size_t run;
+	t->uffd = wp_protect(t->at, t->pages, t->kib, t->mask);
 
-		for (n = 0; (run = mask_run(gone, &n, pages, kib)); n += run) {
-			if (madvise(page_at(at, n), run * PAGE_SIZE,
-				    MADV_DONTNEED))
-				die_errno("MADV_DONTNEED of shared memory");
-		}
-		now = snapshot(at, pages);
-		for (n = 0; n < pages; n++)
-			EXPECT_EQ(now->page[n].uffd_wp,
-				  masked(mask, n, kib));
-		expect_content(at, pages, SEED, 0);
-		expect_wp_stopped(uffd, at, pages, kib, mask);
-		close(uffd);
-		range_drop(at, pages);
-		free(now);
-	}
+	mask_advise(t->at, t->pages, t->kib, gone, MADV_DONTNEED);
+	now = snapshot(t->at, t->pages);
+	for (n = 0; n < t->pages; n++)
+		EXPECT_EQ(now->page[n].uffd_wp,
+			  masked(t->mask, n, t->kib));
+	expect_content(t->at, t->pages, SEED, 0);
+	expect_wp_stopped(t->uffd, t->at, t->pages, t->kib, t->mask);
+	free(now);
 }
 
-static void check_reclaimed(unsigned long kib, const struct mask *mask,
-			    enum how how)
+TRIAL_CASE(swapout, shmem_reclaimed, shmem_swapping, MASKS | HOWS, ALL_SIZES)
 {
-	size_t pages = range_pages(kib);
-	char *at = shared(kib);
-	int uffd = wp_protect(at, pages, kib, mask);
+	t->uffd = wp_protect(t->at, t->pages, t->kib, t->mask);
 
-	reclaim(at, pages, how);
-	expect_markers(at, pages, kib, mask);
-	expect_content(at, pages, SEED, 0);
-	expect_wp_stopped(uffd, at, pages, kib, mask);
-	close(uffd);
-	range_drop(at, pages);
-}
-
-SWAPOUT_CASE(shmem_reclaimed, ALL_SIZES)
-{
-	for_each_mask(mask) {
-		check_reclaimed(kib, mask, BY_PAGEOUT);
-		check_reclaimed(kib, mask, BY_MEMCG);
-	}
+	reclaim(t->at, t->pages, t->how);
+	expect_markers(t->at, t->pages, t->kib, t->mask);
+	expect_content(t->at, t->pages, SEED, 0);
+	expect_wp_stopped(t->uffd, t->at, t->pages, t->kib, t->mask);
 }
 
 /* Counted once per page, however many are unmapped at once. */
-SWAPOUT_CASE(shmem_unprotected, ALL_SIZES)
+TRIAL_CASE(swapout, shmem_unprotected, shmem_swapping, HOWS, ALL_SIZES)
 {
-	size_t pages = range_pages(kib);
-	enum how how;
-
-	for (how = 0; how < NR_HOW; how++) {
-		char *at = shared(kib);
-
-		reclaim(at, pages, how);
-		EXPECT_EQ(pagemap_present(at, pages), 0);
-		expect_content(at, pages, SEED, 0);
-		expect_writable(at, pages);
-		range_drop(at, pages);
-	}
+	reclaim(t->at, t->pages, t->how);
+	EXPECT_EQ(pagemap_present(t->at, t->pages), 0);
+	expect_content(t->at, t->pages, SEED, 0);
+	expect_writable(t->at, t->pages);
 }

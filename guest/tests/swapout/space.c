@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Swap space that is too small for all pages, or is removed. */
-#include <stdlib.h>
-#include <sys/mman.h>
-
 #include "kernel/swap.h"
 #include "memory/pattern.h"
 #include "memory/share.h"
@@ -24,8 +21,7 @@ static void check_full(unsigned long kib, enum how how)
 	size_t pages = 2 * room;
 	char *at = range_filled(SRC_BASE, pages, kib);
 
-	if (munlock(at, pages * PAGE_SIZE))
-		die_errno("munlock of the range");
+	range_unlock(at, pages);
 	for (round = 0; round < 3; round++) {
 		pattern_write(at, pages * PAGE_SIZE, SEED + round);
 		reclaim(at, pages, how);
@@ -51,39 +47,22 @@ QUIRE_CASE_SIZES(swapout, swap_full, ALL_SIZES)
 }
 
 /* swapoff swaps in all pages of the folios, or the part that is in swap. */
-static void check_swapoff(unsigned long kib, const struct mask *alone,
-			  const struct mask *back)
+TRIAL_CASE(swapout, swapoff, swapping, MASKS, ALL_SIZES)
 {
-	size_t n, pages = range_pages(kib);
-	char *at = swapout_range(kib, true);
-	struct snapshot *before;
-	struct peer peer;
-
-	if (!fork_without(&peer, at, pages, kib, alone))
-		sharer_writes(&peer, at, pages, kib, alone);
-	before = snapshot(at, pages);
-	reclaim_shared(peer.pid);
-	for (n = 0; n < pages; n++) {
-		if (masked(back, n, kib))
-			expect_content(page_at(at, n), 1, SEED, n);
-	}
+	if (!fork_without(&t->peer, t->at, t->pages, t->kib, t->mask))
+		sharer_writes(&t->peer, t->at, t->pages, t->kib, t->mask);
+	t->before = snapshot(t->at, t->pages);
+	reclaim_shared(t->peer.pid);
+	expect_masked(t->at, t->pages, t->kib, mask_opposite(t->mask), SEED);
 	swap_off();
-	EXPECT_EQ(pagemap_present(at, pages), pages);
-	EXPECT_EQ(smaps_kib(at, "Swap"), 0);
-	expect_back(before, at);
-	expect_content(at, pages, SEED, 0);
-	expect_writable(at, pages);
-	peer_turn(&peer);
-	expect_content(at, pages, SEED_NEW, 0);
-	peer_turn(&peer);
-	peer_join(&peer, "the child of what swapoff brought back");
-	range_drop(at, pages);
+	EXPECT_EQ(pagemap_present(t->at, t->pages), t->pages);
+	EXPECT_EQ(smaps_kib(t->at, "Swap"), 0);
+	expect_back(t->before, t->at);
+	expect_content(t->at, t->pages, SEED, 0);
+	expect_writable(t->at, t->pages);
+	peer_turn(&t->peer);
+	expect_content(t->at, t->pages, SEED_NEW, 0);
+	peer_turn(&t->peer);
+	peer_join(&t->peer, "the child of what swapoff brought back");
 	swap_on(SWAP_MIB);
-	free(before);
-}
-
-SWAPOUT_CASE(swapoff, ALL_SIZES)
-{
-	for_each_mask(mask)
-		check_swapoff(kib, mask, mask_opposite(mask));
 }

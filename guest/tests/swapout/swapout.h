@@ -13,18 +13,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "kernel/reclaim.h"
-#include "memory/expect.h"
-#include "memory/hold.h"
-#include "memory/mask.h"
 #include "memory/probe.h"
-#include "memory/range.h"
-#include "run/ktap.h"
+#include "tests/matrix/trial.h"
 
 #define SWAP_MIB	(32 * PAGE_SCALE)
 
-/* Enables swap, and locks the rest of this process. */
+/* Enables swap (_swapping: SWAP_MIB), and locks the rest of this process. */
 void swapout_start(unsigned long mib);
+void start_swapping(void);
 /* Call when all memory is unmapped: no slot may be in use, and swapoff ends. */
 void swapout_end(void);
 
@@ -33,7 +29,7 @@ void swapout_end(void);
 	static void name##_swapping(unsigned long kib);			\
 	QUIRE_CASE_SIZES(suite, name, __VA_ARGS__)			\
 	{								\
-		swapout_start(SWAP_MIB);				\
+		start_swapping();					\
 		name##_swapping(kib);					\
 		swapout_end();						\
 	}								\
@@ -41,8 +37,9 @@ void swapout_end(void);
 
 #define SWAPOUT_CASE(name, ...)	SWAPPING_CASE(swapout, name, __VA_ARGS__)
 
-/* range_charged() that reclaim can reach. */
+/* range_charged() that reclaim can reach; between start and end. */
 char *swapout_range(unsigned long kib, bool by_pte);
+extern const struct ground swapping;
 
 /*
  * Each page of `before`, which was mapped, is in swap with the same bits. The

@@ -12,7 +12,6 @@
 #include "kernel/memcg.h"
 #include "kernel/pin.h"
 #include "kernel/swap.h"
-#include "memory/folio.h"
 #include "memory/pattern.h"
 #include "proc/knob.h"
 #include "proc/proc.h"
@@ -28,8 +27,7 @@ static char *table_range(unsigned long kib)
 
 	memcg_enter();
 	at = range_filled(SRC_BASE, PMD_PAGES, kib);
-	if (munlock(at, PMD_SIZE))
-		die_errno("munlock of the range");
+	range_unlock(at, PMD_PAGES);
 	return at;
 }
 
@@ -48,8 +46,7 @@ static bool is_kind(size_t folio, unsigned int round, enum kind kind)
 
 static void free_folio(char *addr, size_t pages)
 {
-	if (madvise(addr, pages * PAGE_SIZE, MADV_FREE))
-		die_errno("MADV_FREE of a folio");
+	range_advise(addr, pages, MADV_FREE);
 }
 
 /* The first folio that is PINNED is pinned, and some of those that are HELD. */
@@ -212,8 +209,7 @@ static void check_private(unsigned long kib, size_t step)
 
 	map_or_die(at, pages * PAGE_SIZE, PROT_READ | PROT_WRITE,
 		   MAP_PRIVATE | MAP_FIXED_NOREPLACE, file, 0);
-	if (munlock(at, pages * PAGE_SIZE))
-		die_errno("munlock of the file");
+	range_unlock(at, pages);
 	for (n = 0; n < pages; n++) {
 		volatile char *page = page_at(at, n);
 

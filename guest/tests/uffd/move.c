@@ -13,44 +13,38 @@
 #include "kernel/pin.h"
 #include "kernel/swap.h"
 #include "kernel/uffd.h"
-#include "kernel/wp.h"
-#include "memory/expect.h"
 #include "memory/folio.h"
-#include "memory/hold.h"
 #include "memory/pattern.h"
-#include "memory/range.h"
 #include "memory/share.h"
 #include "process/map.h"
 #include "proc/proc.h"
-#include "report/die.h"
-#include "run/ktap.h"
-#include "tests/lazyfree/lazyfree.h"
+#include "tests/matrix/operations.h"
 
 /*
- * Memory with no page, to which pages can be moved. target_with(): with these
- * features, and registered for these modes, too.
+ * Memory with no page, to which pages of the trial can be moved, registered with
+ * these features and for these modes, too. The fixture drops both.
  */
-static int target_with(uint64_t features, uint64_t modes, char *to, size_t pages)
+static char *target_with(struct trial *t, uint64_t features, uint64_t modes,
+			 char *to)
 {
-	int uffd = uffd_open_or_skip(UFFD_FEATURE_MOVE | features);
-
-	range_hole(to, pages);
-	map_anon(to, pages * PAGE_SIZE);
-	uffd_register(uffd, to, pages * PAGE_SIZE,
+	t->uffd = uffd_open_or_skip(UFFD_FEATURE_MOVE | features);
+	trial_hole(t, to);
+	map_anon(to, t->pages * PAGE_SIZE);
+	uffd_register(t->uffd, to, t->pages * PAGE_SIZE,
 		      UFFDIO_REGISTER_MODE_MISSING | modes);
-	return uffd;
+	return to;
 }
 
-static int target(char *to, size_t pages)
+static char *target(struct trial *t, char *to)
 {
-	return target_with(0, 0, to, pages);
+	return target_with(t, 0, 0, to);
 }
 
-static void end(int uffd, char *to, char *from, size_t pages)
+/* All pages move. */
+static void move_all(struct trial *t, char *to)
 {
-	close(uffd);
-	range_drop(to, pages);
-	range_drop(from, pages);
+	EXPECT_EQ(uffd_move(t->uffd, to, t->at, t->pages * PAGE_SIZE),
+		  t->pages * PAGE_SIZE);
 }
 
 /* Nothing is left at the source; the TLB of this CPU has no entry of it either. */
@@ -73,29 +67,28 @@ static void expect_soft_dirty(char *at, size_t pages)
 /* `lead` pages move by themselves, then those of whole folios, then the rest. */
 static void check_moved(unsigned long kib, char *to, size_t lead)
 {
+	struct trial trial = { .kib = kib }, *t = &trial;
 	size_t pages = range_pages(kib), rest = pages - lead;
 	char *at = range_by_ptes(kib);
-	int uffd = target(to, pages);
 
+	trial_begin(t, at, pages);
+	target(t, to);
 	pagemap_clear_soft_dirty();
 	expect_content(at, pages, SEED, 0);
-	EXPECT_EQ(uffd_move(uffd, page_at(to, lead), page_at(at, lead),
+	EXPECT_EQ(uffd_move(t->uffd, page_at(to, lead), page_at(at, lead),
 			    rest * PAGE_SIZE), rest * PAGE_SIZE);
 	expect_left(page_at(at, lead), rest);
 	expect_content(page_at(to, lead), rest, SEED, lead);
 	expect_soft_dirty(page_at(to, lead), rest);
 	if (lead)
-		EXPECT_EQ(uffd_move(uffd, to, at, lead * PAGE_SIZE),
+		EXPECT_EQ(uffd_move(t->uffd, to, at, lead * PAGE_SIZE),
 			  lead * PAGE_SIZE);
 	expect_content(to, pages, SEED, 0);
 	expect_writable(to, pages);
-	end(uffd, to, at, pages);
+	trial_end(t);
 }
 
-QUIRE_CASE_SIZES(uffd, moved, ALL_SIZES)
-{
-	check_moved(kib, DST_BASE, 0);
-}
+QUIRE_CASE_SIZES_CALL(uffd, moved, check_moved(kib, DST_BASE, 0), ALL_SIZES)
 
 QUIRE_CASE_SIZES(uffd, moved_unaligned, LARGE_SIZES)
 {
@@ -143,144 +136,128 @@ QUIRE_CASE_SIZES(uffd, moved_nearby, LARGE_SIZES)
 	check_near(kib, range_pages(kib));
 }
 
-/* What protects pages of the source stays behind, whatever it covers. */
-QUIRE_CASE_SIZES(uffd, moved_unprotected, ALL_SIZES)
+static void needs_move(void)
 {
-	size_t n, pages = range_pages(kib);
-	char *at, *to = DST_BASE;
-	int uffd, wp;
-
-	for_each_mask(mask) {
-		at = range_by_ptes(kib);
-		wp = wp_protect(at, pages, kib, mask);
-		uffd = target(to, pages);
-		EXPECT_EQ(uffd_move(uffd, to, at, pages * PAGE_SIZE),
-			  pages * PAGE_SIZE);
-		for (n = 0; n < pages; n++)
-			EXPECT(!pagemap_page(page_at(to, n)).uffd_wp,
-			       "page %zu is protected", n);
-		expect_content(to, pages, SEED, 0);
-		expect_writable(to, pages);
-		close(wp);
-		end(uffd, to, at, pages);
-	}
+	close(uffd_open_or_skip(UFFD_FEATURE_MOVE));
 }
 
-/* Protection against any access comes with the target. */
-QUIRE_CASE_SIZES(uffd, moved_rwp, ALL_SIZES)
+/* What protects pages of the source stays behind, whatever it covers. */
+static void act(struct trial *t)
 {
-	size_t n, pages = range_pages(kib);
-	char *at = range_by_ptes(kib), *to = DST_BASE;
-	int uffd = target_with(UFFD_FEATURE_RWP | UFFD_FEATURE_RWP_ASYNC,
-			       UFFDIO_REGISTER_MODE_RWP, to, pages);
+	int before = t->uffd;
+	char *from = t->at, *to = target(t, DST2_BASE);
 
-	EXPECT_EQ(uffd_move(uffd, to, at, pages * PAGE_SIZE),
-		  pages * PAGE_SIZE);
-	for (n = 0; n < pages; n++)
+	move_all(t, to);
+	close(t->uffd);
+	t->uffd = before;
+	t->at = to;
+	expect_left(from, t->pages);
+}
+
+static const struct ground movable = { .needs = needs_move, .range = range_of };
+
+const struct operation uffd_moving = {
+	.ground = &movable, .act = act,
+	.changes = SOFT_DIRTY_SET | WP_DROPPED, .needs_exclusive = true,
+};
+
+/* Protection against any access comes with the target. */
+TRIAL_CASE(uffd, moved_rwp, plain, 0, ALL_SIZES)
+{
+	char *to = target_with(t, UFFD_FEATURE_RWP | UFFD_FEATURE_RWP_ASYNC,
+			       UFFDIO_REGISTER_MODE_RWP, DST_BASE);
+	size_t n;
+
+	move_all(t, to);
+	for (n = 0; n < t->pages; n++)
 		EXPECT(pagemap_page(page_at(to, n)).uffd_wp,
 		       "page %zu is not protected", n);
-	expect_content(to, pages, SEED, 0);
-	expect_writable(to, pages);
-	end(uffd, to, at, pages);
+	expect_content(to, t->pages, SEED, 0);
+	expect_writable(to, t->pages);
 }
 
 /* Whole folios keep their frames and are not split. */
-QUIRE_CASE_SIZES_TAGGED(uffd, moved_whole, SERIES, LARGE_SIZES)
+TAGGED_TRIAL_CASE(uffd, moved_whole, SERIES, plain, 0, LARGE_SIZES)
 {
-	size_t total, pages = range_pages(kib);
-	char *at = range_by_ptes(kib), *to = DST_BASE;
-	int uffd = target(to, pages);
-	unsigned long split = mthp_stat(kib, "split");
-	struct snapshot *before = snapshot(at, pages);
+	unsigned long split = mthp_stat(t->kib, "split");
+	char *to = target(t, DST_BASE);
+	size_t total;
 
-	EXPECT_EQ(uffd_move(uffd, to, at, pages * PAGE_SIZE),
-		  pages * PAGE_SIZE);
-	EXPECT_EQ(mthp_stat(kib, "split"), split);
-	EXPECT_EQ(snapshot_moved(before, to, kib, MASK_ALL), 0);
-	EXPECT_EQ(folio_count(to, pages * PAGE_SIZE, kib, &total), total);
-	end(uffd, to, at, pages);
-	free(before);
+	t->before = snapshot(t->at, t->pages);
+	move_all(t, to);
+	EXPECT_EQ(mthp_stat(t->kib, "split"), split);
+	EXPECT_EQ(snapshot_moved(t->before, to, t->kib, MASK_ALL), 0);
+	EXPECT_EQ(folio_count(to, t->pages * PAGE_SIZE, t->kib, &total), total);
 }
 
 /* Moves all up to page `stop`, which says why it does not move. */
-static void expect_stop(int uffd, char *to, char *at, size_t pages, size_t stop,
-			int error)
+static void expect_stop(struct trial *t, size_t stop, int error)
 {
-	EXPECT_EQ(uffd_move(uffd, to, at, pages * PAGE_SIZE),
+	EXPECT_EQ(uffd_move(t->uffd, DST_BASE, t->at, t->pages * PAGE_SIZE),
 		  stop ? (long)(stop * PAGE_SIZE) : -error);
-	EXPECT_EQ(pagemap_present(to, stop), stop);
-	expect_content(to, stop, SEED, 0);
+	EXPECT_EQ(pagemap_present(DST_BASE, stop), stop);
+	expect_content(DST_BASE, stop, SEED, 0);
 }
 
 /* Pages that a child shares do not move. */
-QUIRE_CASE_SIZES(uffd, shared_stays, ALL_SIZES)
+TRIAL_CASE(uffd, shared_stays, plain, MASKS, ALL_SIZES)
 {
-	size_t stop, pages = range_pages(kib);
-	struct peer peer;
-	char *at;
-	int uffd;
+	size_t stop = 0;
 
-	for_each_mask(mask) {
-		at = range_by_ptes(kib);
-		uffd = target(DST_BASE, pages);
-		if (!fork_without(&peer, at, pages, kib, mask)) {
-			sharer_looks(&peer, at, pages, kib, mask);
-			exit(0);
-		}
-		for (stop = 0; stop < pages && masked(mask, stop, kib); stop++)
-			;
-		expect_stop(uffd, DST_BASE, at, pages, stop, EBUSY);
-		expect_content(page_at(at, stop), pages - stop, SEED, stop);
-		if (stop)
-			expect_writable(DST_BASE, stop);
-		peer_turn(&peer);
-		peer_join(&peer, "the child that shares some pages");
-		end(uffd, DST_BASE, at, pages);
+	target(t, DST_BASE);
+	if (!fork_without(&t->peer, t->at, t->pages, t->kib, t->mask)) {
+		sharer_looks(&t->peer, t->at, t->pages, t->kib, t->mask);
+		exit(0);
 	}
+	while (stop < t->pages && masked(t->mask, stop, t->kib))
+		stop++;
+	expect_stop(t, stop, EBUSY);
+	expect_content(page_at(t->at, stop), t->pages - stop, SEED, stop);
+	if (stop)
+		expect_writable(DST_BASE, stop);
+	peer_turn(&t->peer);
+	peer_join(&t->peer, "the child that shares some pages");
 }
 
 /* Where a page is mapped already, none is replaced. */
-QUIRE_CASE_SIZES(uffd, occupied_stays, ALL_SIZES)
+TRIAL_CASE(uffd, occupied_stays, plain, MASKS, ALL_SIZES)
 {
-	size_t stop, pages = range_pages(kib);
-	char *at, *taken;
-	int uffd;
+	size_t stop = mask_first(t->mask, t->kib);
+	char *taken = page_at(target(t, DST_BASE), stop);
 
-	for_each_mask(mask) {
-		at = range_by_ptes(kib);
-		uffd = uffd_open_or_skip(UFFD_FEATURE_MOVE);
-		range_hole(DST_BASE, pages);
-		map_anon(DST_BASE, pages * PAGE_SIZE);
-		stop = mask_first(mask, kib);
-		taken = page_at(DST_BASE, stop);
-		pattern_write_page(taken, SEED_NEW, 0);
-		uffd_register(uffd, DST_BASE, pages * PAGE_SIZE,
-			      UFFDIO_REGISTER_MODE_MISSING);
-		expect_stop(uffd, DST_BASE, at, pages, stop, EEXIST);
-		expect_content(taken, 1, SEED_NEW, 0);
-		expect_content(page_at(at, stop), pages - stop, SEED, stop);
-		end(uffd, DST_BASE, at, pages);
-	}
+	uffd_unregister(t->uffd, DST_BASE, t->pages * PAGE_SIZE);
+	pattern_write_page(taken, SEED_NEW, 0);
+	uffd_register(t->uffd, DST_BASE, t->pages * PAGE_SIZE,
+		      UFFDIO_REGISTER_MODE_MISSING);
+	expect_stop(t, stop, EEXIST);
+	expect_content(taken, 1, SEED_NEW, 0);
+	expect_content(page_at(t->at, stop), t->pages - stop, SEED, stop);
 }
 
 /* A page that is missing ends the move. */
-QUIRE_CASE_SIZES(uffd, missing_ends, ALL_SIZES)
+TRIAL_CASE(uffd, missing_ends, plain, MASKS, ALL_SIZES)
 {
-	size_t stop, pages = range_pages(kib);
-	char *at;
-	int uffd;
+	size_t stop = mask_first(t->mask, t->kib);
 
-	for_each_mask(mask) {
-		at = range_by_ptes(kib);
-		uffd = target(DST_BASE, pages);
-		stop = mask_first(mask, kib);
-		if (madvise(page_at(at, stop), PAGE_SIZE, MADV_DONTNEED))
-			die_errno("MADV_DONTNEED of page %zu", stop);
-		expect_stop(uffd, DST_BASE, at, pages, stop, ENOENT);
-		expect_content(page_at(at, stop + 1), pages - stop - 1, SEED,
-			       stop + 1);
-		end(uffd, DST_BASE, at, pages);
-	}
+	target(t, DST_BASE);
+	range_advise(page_at(t->at, stop), 1, MADV_DONTNEED);
+	expect_stop(t, stop, ENOENT);
+	expect_content(page_at(t->at, stop + 1), t->pages - stop - 1, SEED,
+		       stop + 1);
+}
+
+static void pinned_stays(struct trial *t)
+{
+	struct pin *pin;
+
+	target(t, DST_BASE);
+	pin = pin_folios(t->at, t->pages, t->kib, folio_pages(t->kib) - 1);
+	t->before = snapshot(t->at, t->pages);
+	expect_stop(t, 0, EBUSY);
+	expect_entries(t->before, t->at);
+	expect_content(t->at, t->pages, SEED, 0);
+	expect_writable(t->at, t->pages);
+	pin_end(pin);
 }
 
 /*
@@ -289,35 +266,18 @@ QUIRE_CASE_SIZES(uffd, missing_ends, ALL_SIZES)
  */
 QUIRE_CASE_FULL(uffd, pinned_stays, 2000, KTAP_SIZES(LARGE_SIZES))
 {
-	size_t pages = range_pages(kib);
-	char *at = range_by_ptes(kib);
-	int uffd = target(DST_BASE, pages);
-	struct pin *pin = pin_folios(at, pages, kib, folio_pages(kib) - 1);
-	struct snapshot *before = snapshot(at, pages);
-
-	expect_stop(uffd, DST_BASE, at, pages, 0, EBUSY);
-	expect_entries(before, at);
-	expect_content(at, pages, SEED, 0);
-	expect_writable(at, pages);
-	pin_end(pin);
-	end(uffd, DST_BASE, at, pages);
-	free(before);
+	trials_run(&plain, 0, kib, pinned_stays);
 }
 
 /* Reclaim finds the pages at their new addresses, through the rmap. */
-QUIRE_CASE_SIZES(uffd, moved_swaps_out, ALL_SIZES)
+TRIAL_CASE(uffd, moved_swaps_out, with_swap, 0, ALL_SIZES)
 {
-	size_t pages = range_pages(kib);
-	char *at = range_by_ptes(kib), *to = page_at(DST_BASE, 3);
-	int uffd = target(to, pages);
+	char *to = target(t, page_at(DST_BASE, 3));
 
-	swap_on(SWAP_MIB);
-	EXPECT_EQ(uffd_move(uffd, to, at, pages * PAGE_SIZE),
-		  pages * PAGE_SIZE);
-	page_out(to, pages * PAGE_SIZE);
-	EXPECT_EQ(pagemap_swapped(to, pages), pages);
-	expect_content(to, pages, SEED, 0);
-	end(uffd, to, at, pages);
+	move_all(t, to);
+	page_out(to, t->pages * PAGE_SIZE);
+	EXPECT_EQ(pagemap_swapped(to, t->pages), t->pages);
+	expect_content(to, t->pages, SEED, 0);
 }
 
 /*
@@ -328,26 +288,30 @@ QUIRE_CASE_SIZES(uffd, moved_swaps_out, ALL_SIZES)
 static void check_swap_cached(unsigned long kib, bool moved, size_t lead,
 			      unsigned long write_ms)
 {
+	struct trial trial = { .kib = kib }, *t = &trial;
 	size_t pages = range_pages(kib), rest = pages - lead;
-	char *at = range_by_ptes(kib), *from = moved ? DST2_BASE : at;
-	int uffd, first = -1;
+	int first = -1;
 	long bytes;
+	char *from;
 
-	swap_on_block_slow(SWAP_MIB, write_ms);
+	trial_begin(t, range_by_ptes(kib), pages);
+	swap_on_block_slow(SWAP_FOR_TESTS, write_ms);
 	if (moved) {
-		first = target(from, pages);
-		EXPECT_EQ(uffd_move(first, from, at, pages * PAGE_SIZE),
-			  pages * PAGE_SIZE);
+		from = target(t, DST2_BASE);
+		move_all(t, from);
+		first = t->uffd;
+		t->at = from;
 	}
-	uffd = target(DST_BASE, pages);
+	target(t, DST_BASE);
+	from = t->at;
 	page_out(from, pages * PAGE_SIZE);
 	EXPECT_EQ(pagemap_swapped(from, pages), pages);
-	bytes = uffd_move(uffd, page_at(DST_BASE, lead), page_at(from, lead),
+	bytes = uffd_move(t->uffd, page_at(DST_BASE, lead), page_at(from, lead),
 			  rest * PAGE_SIZE);
 	ASSERT(bytes == (long)(rest * PAGE_SIZE), "%ld bytes moved", bytes);
 	EXPECT_EQ(pagemap_swapped(page_at(DST_BASE, lead), rest), rest);
 	if (lead)
-		EXPECT_EQ(uffd_move(uffd, DST_BASE, from, lead * PAGE_SIZE),
+		EXPECT_EQ(uffd_move(t->uffd, DST_BASE, from, lead * PAGE_SIZE),
 			  lead * PAGE_SIZE);
 	expect_content(DST_BASE, pages, SEED, 0);
 	/* Pages that are still written stay. */
@@ -356,11 +320,9 @@ static void check_swap_cached(unsigned long kib, bool moved, size_t lead,
 	EXPECT_EQ(pagemap_swapped(DST_BASE, pages), pages);
 	expect_content(DST_BASE, pages, SEED, 0);
 	expect_writable(DST_BASE, pages);
-	if (moved) {
+	if (moved)
 		close(first);
-		range_drop(from, pages);
-	}
-	end(uffd, DST_BASE, at, pages);
+	trial_end(t);
 	swap_reset();
 }
 
@@ -378,47 +340,27 @@ QUIRE_CASE_SIZES(uffd, swap_cached_moves_again, ALL_SIZES)
 	check_swap_cached(kib, true, 0, 50);
 }
 
+static void held_ends(struct trial *t)
+{
+	long moved;
+
+	target(t, DST_BASE);
+	t->hold = hold_folios(t->at, t->pages, t->kib, folio_pages(t->kib) - 1);
+	moved = uffd_move(t->uffd, DST_BASE, t->at, t->pages * PAGE_SIZE);
+	if (moved == -EBUSY)
+		moved = 0;
+	EXPECT(!moved || moved == (long)(t->pages * PAGE_SIZE),
+	       "%ld bytes moved", moved);
+	expect_content(moved ? DST_BASE : t->at, t->pages, SEED, 0);
+	expect_writable(moved ? DST_BASE : t->at, t->pages);
+	hold_end(&t->hold);
+}
+
 /*
  * A page to which something else has a reference, but no pin, moves with its
  * folio, or ends the move: the kernel does not try for ever to split the folio.
  */
 QUIRE_CASE_FULL(uffd, held_ends, 2000, .tag = FIXES, KTAP_SIZES(LARGE_SIZES))
 {
-	size_t pages = range_pages(kib);
-	char *at = range_by_ptes(kib);
-	int uffd = target(DST_BASE, pages);
-	struct hold hold = hold_folios(at, pages, kib, folio_pages(kib) - 1);
-	long moved = uffd_move(uffd, DST_BASE, at, pages * PAGE_SIZE);
-
-	if (moved == -EBUSY)
-		moved = 0;
-	EXPECT(!moved || moved == (long)(pages * PAGE_SIZE),
-	       "%ld bytes moved", moved);
-	expect_content(moved ? DST_BASE : at, pages, SEED, 0);
-	expect_writable(moved ? DST_BASE : at, pages);
-	hold_end(&hold);
-	end(uffd, DST_BASE, at, pages);
-}
-
-/* What is written after MADV_FREE is not lost after the move. */
-QUIRE_CASE_SIZES(uffd, moved_lazyfree_written_kept, ALL_SIZES)
-{
-	size_t pages = range_pages(kib);
-	char *at, *to = DST_BASE;
-	int uffd;
-
-	swap_on(SWAP_MIB);
-	for_each_mask(mask) {
-		at = range_by_ptes(kib);
-		uffd = target(to, pages);
-		lazy_free(at, pages);
-		lazy_rewrite(at, pages, kib, mask);
-		EXPECT_EQ(uffd_move(uffd, to, at, pages * PAGE_SIZE),
-			  pages * PAGE_SIZE);
-		/* Pages that were dropped are read as zeroes from now on. */
-		uffd_unregister(uffd, to, pages * PAGE_SIZE);
-		page_out(to, pages * PAGE_SIZE);
-		expect_survivors(to, pages, kib, mask);
-		end(uffd, to, at, pages);
-	}
+	trials_run(&plain, 0, kib, held_ends);
 }

@@ -14,13 +14,9 @@
 #include "base/uapi.h"
 #include "kernel/swap.h"
 #include "kernel/uffd.h"
-#include "memory/expect.h"
 #include "memory/pattern.h"
-#include "memory/range.h"
 #include "process/map.h"
-#include "proc/proc.h"
 #include "report/die.h"
-#include "run/ktap.h"
 #include "tests/lazyfree/lazyfree.h"
 
 #define ROUNDS	32u
@@ -61,8 +57,7 @@ static void move_during_reclaim(unsigned int round, char *area, unsigned long ki
 		sched_yield();
 	close(uffd);
 	expect_content(to, pages, SEED, 0);
-	if (madvise(area, AREA * PAGE_SIZE, MADV_DONTNEED))
-		die_errno("MADV_DONTNEED of the target");
+	range_advise(area, AREA, MADV_DONTNEED);
 	range_drop(at, pages);
 }
 
@@ -79,5 +74,4 @@ QUIRE_CASE_SIZES(uffd, moved_during_reclaim, 64)
 	for (round = 1; round <= ROUNDS; round++)
 		move_during_reclaim(round, area, kib);
 	pthread_join(thread, NULL);
-	range_drop(area, AREA);
 }

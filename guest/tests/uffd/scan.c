@@ -9,18 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/uapi.h"
 #include "kernel/swap.h"
 #include "kernel/uffd.h"
-#include "memory/expect.h"
-#include "memory/folio.h"
 #include "memory/pattern.h"
-#include "memory/range.h"
 #include "report/die.h"
-#include "run/ktap.h"
 #include "tests/lazyfree/lazyfree.h"
 
 #define MAX_REGIONS	(2 * PMD_PAGES)
@@ -45,9 +40,7 @@ static struct scan scan_start(unsigned long kib)
 	if (scan.pagemap < 0)
 		die_errno("cannot open /proc/self/pagemap");
 	uffd_register_wp(scan.uffd, scan.at, scan.pages * PAGE_SIZE);
-	scan.written = malloc(scan.pages);
-	if (!scan.written)
-		die("out of memory");
+	scan.written = allocate(scan.pages, 1);
 	memset(scan.written, true, scan.pages);
 	return scan;
 }

@@ -1,26 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """The architectures as data: one file each. No other module depends on which one it handles."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from quire.arch.architecture import Architecture, Cpu
+from quire.arch.architecture import Architecture as Architecture
+from quire.arch.architecture import Cpu as Cpu
 from quire.host import data
 from quire.host.errors import UserError
-
-__all__ = [
-    "ARCHITECTURES",
-    "KNOWN",
-    "Architecture",
-    "Cpu",
-    "architecture",
-    "further_cpus",
-    "on_cpu",
-]
 
 
 def read(file: Path) -> Architecture:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """An architecture: everything that differs between architectures."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 
@@ -119,7 +117,7 @@ class Architecture:
         """Label and missing CPU feature, for headings."""
         return f"{self.name} · {self.cpu.name} ({self.cpu.lacks})" if self.cpu else self.name
 
-    def on(self, cpu: Cpu) -> Architecture:
+    def on(self, cpu: Cpu) -> "Architecture":
         """Return the architecture with another emulated CPU; QEMU uses the last -cpu."""
         words = (*self.machine_args, "-cpu", cpu.model)
         return replace(self, machine_args=words, lean_args=(), cpu=cpu)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Check what the host needs, what is missing, and which command installs it."""
 
-from __future__ import annotations
-
 import os
 import platform
 import shutil
@@ -11,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from quire.arch import Architecture, uml
+from quire.arch import Architecture
 from quire.host import process
 from quire.host.errors import UserError
 
@@ -28,7 +26,7 @@ class Requirement:
     purpose: str
 
     def present(self) -> bool:
-        """Whether the host has it."""
+        """Tell whether the host has it."""
         if self.name.startswith("/"):
             return Path(self.name).exists()
         return shutil.which(self.name) is not None
@@ -109,13 +107,6 @@ def bring(wanted: Sequence[Requirement]) -> None:
         raise UserError(what, f"{command.text()}\n{_listing(still)}", remedy)
 
 
-def obtainable(package: str) -> bool:
-    """Tell whether this host's package index contains that Debian package."""
-    if not shutil.which("apt-cache"):
-        return False
-    return process.query("apt-cache", "show", package).status == 0
-
-
 def require(architectures: Sequence[Architecture], further: Sequence[Requirement] = ()) -> None:
     """Raise UserError with everything missing, including `further`, and the install command."""
     lacking = [need for need in (*needs(architectures), *further) if not need.present()]
@@ -123,7 +114,7 @@ def require(architectures: Sequence[Architecture], further: Sequence[Requirement
         raise lacks(lacking)
     for arch in architectures:
         if not arch.qemu:
-            uml.require(arch)
+            require_uml(arch)
 
 
 def lacks(lacking: Sequence[Requirement]) -> UserError:
@@ -139,3 +130,42 @@ def _listing(lacking: Iterable[Requirement]) -> str:
     return "\n".join(
         f"{need.name:<32} {need.purpose} (Debian: {', '.join(need.packages)})" for need in lacking
     )
+
+
+# UML keeps its memory in a file there, which grows as the guest uses it.
+MEMORY = Path("/dev/shm")
+UML_GIB = 2
+# Each run of physically contiguous pages is a separate mapping of the host.
+MAPS = Path("/proc/sys/vm/max_map_count")
+MOST_MAPS = 65530
+# Whether a process may be traced, tested in a child.
+TRACED = "import ctypes, sys; sys.exit(ctypes.CDLL(None).ptrace(0, 0, None, None) != 0)"
+
+
+def require_uml(arch: Architecture) -> None:
+    """Raise UserError for the first thing that this host lacks."""
+    if platform.machine() != arch.machine:
+        what = f"{arch.name} runs on {arch.machine}, but this host is {platform.machine()}"
+        raise UserError(what, remedy="use ARCH=x86_64, which QEMU emulates")
+    if process.query(sys.executable, "-c", TRACED).status:
+        raise UserError(
+            "UML needs ptrace, which is not permitted here",
+            "ptrace(PTRACE_TRACEME) is refused",
+            "in a container: docker run --cap-add SYS_PTRACE --security-opt seccomp=unconfined\n"
+            "elsewhere, as root: sysctl kernel.yama.ptrace_scope=1",
+        )
+    free = shutil.disk_usage(MEMORY).free / 2**30 if os.access(MEMORY, os.W_OK) else 0.0
+    if free < UML_GIB:
+        raise UserError(
+            f"{MEMORY} has no room for the guest's memory",
+            f"{free:.1f} GiB are free, {UML_GIB} are needed",
+            f"as root: mount -o remount,size={2 * UML_GIB}g {MEMORY}\n"
+            f"in a container: docker run --shm-size={2 * UML_GIB}g",
+        )
+    maps = int(MAPS.read_text())
+    if maps < MOST_MAPS:
+        raise UserError(
+            "the limit of mappings per process is too low for the guest",
+            f"{MAPS}: {maps}",
+            f"as root: sysctl vm.max_map_count={MOST_MAPS}",
+        )

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Find the installed QEMU, and build the counting plugin for its interface."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import tempfile
@@ -16,7 +14,7 @@ from quire.host import process
 from quire.host.cache import Cache, digest, sha256
 from quire.host.errors import BuildFailed, UserError
 from quire.kernels.guest import source_files
-from quire.kernels.kernel import Kernel, explain
+from quire.kernels.kernel import Kernel, compile
 
 OLDEST_QEMU = (7, 0)
 # nm's letters for code: global, local, weak.
@@ -89,15 +87,13 @@ def build(cache: Cache, sources: Path, arch: Architecture) -> Plugin:
     UserError if that QEMU cannot count.
     """
     qemu = installed(arch)
-    compiler = process.query("gcc", "--version").output.partition("\n")[0]
+    compiler = process.first_line("gcc", "--version")
     key = f"api{qemu.plugin_api}-{digest(compiler, *source_files(sources))}"
 
     def make(directory: Path) -> None:
         log = cache.log("counter")
         argv = ["make", "-C", str(sources), f"OUT={directory}", f"API={qemu.plugin_api}"]
-        command = process.Command(argv, log=log)
-        if process.run(command).status:
-            raise explain("the plugin did not build", log, command)
+        compile(process.Command(argv, log=log), "the plugin did not build")
 
     path = cache.make("counter", key, make) / "libquire-count.so"
     return Plugin(path, sha256(path), qemu)
@@ -106,12 +102,8 @@ def build(cache: Cache, sources: Path, arch: Architecture) -> Plugin:
 def symbols(kernel: Kernel) -> Path:
     """Write the kernel's code symbols in the plugin's format, "address name", by address."""
     path = kernel.objdir / "quire-symbols"
-    if not path.exists() or path.stat().st_mtime < kernel.system_map.stat().st_mtime:
-        _write_symbols(kernel, path)
-    return path
-
-
-def _write_symbols(kernel: Kernel, path: Path) -> None:
+    if path.exists() and path.stat().st_mtime >= kernel.system_map.stat().st_mtime:
+        return path
     rows = sorted(
         (int(address, 16), name) for address, name in SYMBOL.findall(kernel.system_map.read_text())
     )
@@ -122,4 +114,4 @@ def _write_symbols(kernel: Kernel, path: Path) -> None:
     # Two machines may write this file at the same time, so write it under a temporary name.
     with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as file:
         file.writelines(f"{address:x} {name}\n" for address, name in rows)
-    Path(file.name).replace(path)
+    return Path(file.name).replace(path)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Parse KTAP, as in the kernel's Documentation/dev-tools/ktap.rst: nested test results."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -41,7 +39,7 @@ class Test:
     reason: str = ""
     problem: str = ""
     diagnostics: list[str] = field(default_factory=list)
-    subtests: list[Test] = field(default_factory=list)
+    subtests: list["Test"] = field(default_factory=list)
 
     @property
     def failed(self) -> bool:
@@ -54,7 +52,7 @@ class Test:
         """FAIL for any failure, else the status."""
         return Status.FAIL if self.failed else self.status
 
-    def leaves(self, prefix: str = "") -> Iterator[tuple[str, Test]]:
+    def leaves(self, prefix: str = "") -> Iterator[tuple[str, "Test"]]:
         """Yield every case with its full name, suite.case."""
         name = f"{prefix}{self.name}"
         if not self.subtests:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Run a machine, here or elsewhere, and judge how it ended."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import shutil
@@ -84,9 +82,8 @@ def execute(
     silence: float,
 ) -> Ended:
     """Run the command. Raise Silent if no file grew for `silence` seconds, unless that is 0."""
-    look = until_silent(growing, silence, until_flooded(growing, tick))
     try:
-        status = process.run(command, look).status
+        status = process.run(command, watching(growing, silence, tick)).status
     except process.TimedOut:
         return Ended(killed=f"the guest hung: not finished after {command.timeout or 0:.0f} s")
     except Flooded:
@@ -94,25 +91,10 @@ def execute(
     return Ended(status)
 
 
-def until_flooded(files: Sequence[Path], tick: Callable[[], None] | None) -> Callable[[], None]:
-    """A callback that calls `tick`, and raises Flooded when the console is too long."""
-    consoles = [path for path in files if path.name == CONSOLE]
-
-    def look() -> None:
-        if tick:
-            tick()
-        if any(path.exists() and path.stat().st_size > FLOOD for path in consoles):
-            raise Flooded
-
-    return look
-
-
-def until_silent(
-    files: Sequence[Path], seconds: float, tick: Callable[[], None] | None
-) -> Callable[[], None] | None:
-    """A callback that calls `tick`, and raises Silent when the files are silent for too long."""
-    if not seconds:
-        return tick
+def watching(
+    files: Sequence[Path], silence: float, tick: Callable[[], None] | None
+) -> Callable[[], None]:
+    """Return a callback that calls `tick`, and raises Flooded or Silent, as execute() does."""
     said, since = [0] * len(files), time.monotonic()
 
     def look() -> None:
@@ -120,10 +102,13 @@ def until_silent(
         if tick:
             tick()
         sizes = [path.stat().st_size if path.exists() else 0 for path in files]
+        consoles = (size for size, path in zip(sizes, files, strict=True) if path.name == CONSOLE)
+        if max(consoles, default=0) > FLOOD:
+            raise Flooded
         if sizes != said:
             said, since = sizes, time.monotonic()
-        elif time.monotonic() - since > seconds:
-            raise Silent(f"the guest hangs: no output for {seconds:.0f} s")
+        elif silence and time.monotonic() - since > silence:
+            raise Silent(f"the guest hangs: no output for {silence:.0f} s")
 
     return look
 
@@ -169,7 +154,7 @@ def interact(machine: Machine, directory: Path) -> int:
 
 
 def judge(machine: Machine, directory: Path, ended: Ended) -> Results:
-    """The results; GuestLost if the boot is not trustworthy."""
+    """Return the results; GuestLost if the boot is not trustworthy."""
     _sound(machine, directory, ended)
     reported = results.parse(read(directory / RESULTS))
     if reported.exit is None:
@@ -192,7 +177,8 @@ def _sound(machine: Machine, directory: Path, ended: Ended) -> str:
 def lost(
     machine: Machine, directory: Path, what: str, complaint: splat.Splat | None = None
 ) -> GuestLost:
-    """The error: the last console lines, decoded where possible, and the path of the whole log."""
+    """Return the error: the last console lines, decoded where possible, and the path of the whole
+    log."""
     console = read(directory / CONSOLE)
     shown = decode(machine.kernel, splat.excerpt(console, complaint)) or "(the console is empty)"
     command = process.tail(directory / LOG, 3) if not console else ""

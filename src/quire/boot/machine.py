@@ -3,8 +3,6 @@
 
 boot/start.py builds the command that starts it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -127,11 +125,11 @@ class Machine:
         return " ".join(word for word in [*words, "--", *self.init] if word)
 
     def outputs(self, directory: Path) -> list[Path]:
-        """The files that the guest writes while it runs."""
+        """Return the files that the guest writes while it runs."""
         return [directory / RESULTS, directory / CONSOLE]
 
     def inputs(self, directory: Path) -> list[Path]:
-        """The files that QEMU and the plugin read."""
+        """Return the files that QEMU and the plugin read."""
         files = [self.kernel.image, *([self.guest.initrd] if self.guest else [])]
         files += [self.disk.image] if self.disk else []
         if self.counting:
@@ -146,5 +144,5 @@ class Machine:
 
 
 def nodes(kernel: Kernel) -> tuple[str, ...]:
-    """The parameter that splits the memory, if this kernel supports it."""
+    """Return the parameter that splits the memory, if this kernel supports it."""
     return NODES if kernel.enables(EMULATES_NODES) else ()

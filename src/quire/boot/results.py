@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Parse the output of the guest's results port."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from quire.host.errors import GuestLost
@@ -58,8 +56,11 @@ def parse(text: str) -> Results:
 
 def _read(results: Results, line: str) -> None:
     match line.split():
-        case ["region" | "pages" | "ops" as kind, number, value]:
-            _read_region(results.regions, kind, int(number), value)
+        case ["region", number, name]:
+            results.regions[int(number)] = Region(name)
+        case ["pages" | "ops" as kind, number, value]:
+            region = results.regions[int(number)]
+            setattr(region, kind, getattr(region, kind) + int(value))
         case ["counter", name, before, after]:
             results.counters[name] = (int(before), int(after))
         case ["folios", as_requested, total]:
@@ -76,12 +77,3 @@ def _read(results: Results, line: str) -> None:
             raise ValueError(line)
         case _:
             results.other.append(line)
-
-
-def _read_region(regions: dict[int, Region], kind: str, number: int, value: str) -> None:
-    if kind == "region":
-        regions[number] = Region(value)
-    elif kind == "pages":
-        regions[number].pages += int(value)
-    else:
-        regions[number].ops += int(value)

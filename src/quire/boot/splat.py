@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Recognise kernel messages that report a problem, independently of the test results."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -2,8 +2,6 @@
 """Compare our configurations with Debian's: every difference needs a reason, in
 lines/debian-differences.toml or in the line's own file."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -59,7 +57,7 @@ class Listed:
     why: str
 
     def covers(self, arch: Architecture, difference: Differing) -> bool:
-        """Whether the entry covers this difference on this architecture."""
+        """Tell whether the entry covers this difference on this architecture."""
         return (
             arch.name in self.architectures
             and self.ours in (ANY, difference.ours)

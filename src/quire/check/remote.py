@@ -6,17 +6,15 @@ architecture. It runs alone on a worker, in the worker's build directory. Its in
 there first: the bases, and this checkout's lines, configurations and patches.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from quire.check.architectures import compile as compiling
-from quire.check.architectures.compile import Compilation
-from quire.check.architectures.configuration import Configuration
+from quire.check import compile as compiling
+from quire.check.compile import Compilation
+from quire.check.configuration import Configuration
 from quire.check.series_check import Check
 from quire.cluster import job
 from quire.cluster.job import ALONE, Contents, File, RemoteJob

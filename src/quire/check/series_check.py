@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Check a series before posting: style, fuzz, builds after every patch, all bases."""
 
-from __future__ import annotations
-
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -85,12 +83,8 @@ def alone(tree: Path, series: Series) -> Iterator[Check]:
     for topic in list(parts):
         for group, names in posting.groups_of(series, topic).items():
             parts[f"{topic}-{group.name}"] = series.parts(names)
-    yield from _applying(tree, "applies alone", parts)
-
-
-def _applying(tree: Path, check: str, selections: Mapping[str, Series]) -> Iterator[Check]:
-    for name, selection in selections.items():
-        yield Check(check, name, _text(apply.refusal(tree, selection)))
+    for name, selection in parts.items():
+        yield Check("applies alone", name, _text(apply.refusal(tree, selection)))
 
 
 def _without(tree: Path, series: Series, whole: Path | None) -> Iterator[Check]:

@@ -7,8 +7,6 @@ with a hash of the topic's patches and those that it needs. When one of them cha
 stale, and the topic is tried again.
 """
 
-from __future__ import annotations
-
 import itertools
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,8 +26,7 @@ from quire.host.errors import BuildFailed
 from quire.host.git import run_git
 from quire.kernels import kept
 from quire.kernels.kernel import Kernel
-from quire.measure import bench, comparison
-from quire.measure.bench import Sampling
+from quire.measure import comparison
 from quire.measure.workloads import on_architecture
 from quire.session import Session
 from quire.source.apply import touched
@@ -77,16 +74,16 @@ class Proof:
     gains: tuple[Gain, ...] = ()
 
     def is_of(self, selection: Series) -> bool:
-        """Whether its patches are unchanged since."""
+        """Tell whether its patches are unchanged since."""
         return self.patches == selection.changes()
 
     def covers(self, sizes: Sequence[int]) -> bool:
-        """Whether it passed at all of these folio sizes."""
+        """Tell whether it passed at all of these folio sizes."""
         return not self.sizes or (bool(sizes) and {*sizes} <= {*self.sizes})
 
 
 @dataclass(frozen=True)
-class _File:
+class _ProofFile:
     proof: tuple[Proof, ...] = ()
 
 
@@ -102,7 +99,7 @@ class Extent:
 
 def read(file: Path) -> dict[tuple[str, str, str], Proof]:
     """Read a file's proofs by series file, topic and architecture; none if there is no file."""
-    proofs = data.optional(file, _File, "let `quire check --topics` write it").proof
+    proofs = data.optional(file, _ProofFile, "let `quire check --topics` write it").proof
     return {(proof.series, proof.topic, proof.architecture): proof for proof in proofs}
 
 
@@ -128,7 +125,7 @@ def check(session: Session, sides: Sides, extent: Extent) -> Iterator[Check]:
     """Try the topics of --only, or all with stale proofs; report the others."""
     fragments = [session.project.configs / name for name in FRAGMENTS]
     session = replace(session, configs=(*session.configs, *fragments))
-    file, series = sides.line.topics, sides.series
+    file, series = sides.line.file("topics"), sides.series
     troubles = {c.subject: c for c in series_check.alone(sides.base.path, series) if c.trouble}
     yield from troubles.values()
     known, waiting = read(file), list[str]()
@@ -143,7 +140,9 @@ def check(session: Session, sides: Sides, extent: Extent) -> Iterator[Check]:
         elif topic not in troubles:
             waiting.append(topic)
     waiting.sort(key=lambda topic: _headers(series.alone()[topic]))
-    begun, at_once = time.monotonic(), _at_once(session)
+    # As many as boot in parallel.
+    at_once = max(1, session.place.machines // len(session.architectures))
+    begun = time.monotonic()
     for some in (waiting[at : at + at_once] for at in range(0, len(waiting), at_once)):
         if time.monotonic() - begun > 60 * extent.minutes:
             yield from (Check("passes alone", f"{topic}: not tried in this run") for topic in some)
@@ -158,11 +157,6 @@ def _headers(selection: Series) -> int:
     """The number of changed headers that most objects include. Starting with the fewest keeps
     rebuilds between topics small."""
     return sum(name.endswith(".h") and not name.startswith("mm/") for name in touched(selection))
-
-
-def _at_once(session: Session) -> int:
-    """The number of topics to boot in parallel."""
-    return max(1, session.place.machines // len(session.architectures))
 
 
 def _try(
@@ -216,13 +210,12 @@ def _boot(
 
 def _gains(session: Session, topic: str, both: tuple[Kernel, Kernel]) -> tuple[Gain, ...]:
     """The cost of the topic's benchmarks on stock and with the topic alone."""
-    arch = both[0].arch
-    benchmarks = on_architecture(arch, lab.workloads(session).headline(topic))
+    arch, catalogue = both[0].arch, lab.workloads(session)
+    benchmarks = on_architecture(arch, catalogue.rows(catalogue.headlines.get(topic, ())))
     if not benchmarks:
         return ()
     setups = [lab.setup(session, kernel) for kernel in both]
-    sampling = Sampling(place=session.place)
-    samples = bench.measure(session.cache, setups, benchmarks, session.progress, sampling)
+    samples = lab.measure(session, setups, benchmarks)
     gains = []
     for benchmark in benchmarks:
         costs = [

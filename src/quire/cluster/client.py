@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Run each boot as a job on some worker; its outputs are as if it had run here."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 from collections import Counter
@@ -46,7 +44,7 @@ class Cluster:
         return int(sum(self._client.nthreads().values())) or 1
 
     def about(self) -> str:
-        """The number of finished jobs by worker, for the progress line."""
+        """Return the number of finished jobs by worker, for the progress line."""
         names: set[str] = set()
         with contextlib.suppress(*GONE):
             workers = self._client.scheduler_info(n_workers=-1)["workers"]

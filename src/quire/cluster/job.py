@@ -5,8 +5,6 @@ It runs in its own directory, on any host; its files' names are relative to that
 are sent separately from the job, by their SHA-256.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import zlib
@@ -74,7 +72,7 @@ class RemoteOutcome:
             (directory / name).write_bytes(zlib.decompress(self.files[name]))
 
     def text(self, name: str, build: Path) -> str:
-        """An output with another build directory instead of the worker's."""
+        """Return an output with another build directory instead of the worker's."""
         return zlib.decompress(self.files[name]).decode().replace(self.build, str(build))
 
 
@@ -102,7 +100,7 @@ def sent(name: str, path: Path, contents: Contents, begin: Path | None = None) -
 
 def same(*argv: str) -> tuple[tuple[str, ...], str]:
     """Return a command with the first line of its output."""
-    return argv, process.query(*argv).output.partition("\n")[0]
+    return argv, process.first_line(*argv)
 
 
 def carry_out(

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The option --cluster: run boots, and check's compilations, on a cluster."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import importlib.util
@@ -30,10 +28,8 @@ def add(part: argparse.ArgumentParser) -> None:
 
 
 @contextlib.contextmanager
-def using(
-    session: Session, arguments: argparse.Namespace
-) -> Iterator[tuple[Session, Cluster | None]]:
-    """Return a session whose machines run on the cluster of --cluster, and that cluster."""
+def using(session: Session, arguments: argparse.Namespace) -> Iterator[Session]:
+    """Return a session whose machines run on the cluster of --cluster, or else here."""
     cluster: Cluster | None = None
     if arguments.tls and not arguments.cluster:
         raise UserError("--tls requires --cluster", str(arguments.tls), "--cluster tls://HOST:PORT")
@@ -51,7 +47,7 @@ def using(
             with session.progress.stage(f"cluster {name}"):
                 cluster.require_workers()
             session.progress.also = cluster.about
-        yield replace(session, place=cluster) if cluster else session, cluster
+        yield replace(session, place=cluster) if cluster else session
     finally:
         session.progress.also = None
         if cluster:

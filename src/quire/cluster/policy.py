@@ -4,8 +4,6 @@
 Without certificates (in the directory `tls`), a cluster uses only loopback.
 """
 
-from __future__ import annotations
-
 import functools
 import logging
 import re

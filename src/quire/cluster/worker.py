@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Run a cluster's processes: the engine's scheduler, and workers, which run our jobs."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 import tempfile

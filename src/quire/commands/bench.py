@@ -32,7 +32,7 @@ from quire import lab
 from quire.arch import requirements
 from quire.commands import options
 from quire.commands import rootfs as images
-from quire.host import shard
+from quire.host.console import console
 from quire.host.errors import Difference
 from quire.measure import comparison, cycles, workloads
 from quire.measure.bench import Provenance, Sampling
@@ -53,7 +53,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     options.kernel(part)
     options.counting(part)
     options.cluster(part)
-    shard.add(part, "benchmarks")
+    options.shard(part, "benchmarks")
     add = part.add_argument
     text = "a name from --list, or a pattern with parameters after commas (default: all)"
     add("rows", nargs="*", metavar="benchmark", help=text)
@@ -62,11 +62,8 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     add("--repeat", type=options.positive, default=1, metavar="N", help=text)
     text = "a benchmark of your own: a C file or a static binary, with FILE.toml beside it"
     add("--workload", type=Path, action="append", default=[], metavar="FILE", help=text)
-    add(
-        "--list",
-        action="store_true",
-        help="list the benchmarks: name, folio sizes, what is measured",
-    )
+    text = "list the benchmarks: name, folio sizes, what is measured"
+    add("--list", action="store_true", help=text)
     text = "boot N times, ignoring cached counts"
     add("--fresh", action="store_true", help=text)
     text = "a second table: atomics, barriers, locks, cache lines, table words, TLB "
@@ -101,20 +98,20 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
         benchmarks = Catalogue.on_cpus(benchmarks, arguments.smp)
     benchmarks = [replace(benchmark, lines=arguments.cost) for benchmark in benchmarks]
     benchmarks = cycles.added(benchmarks, arguments.cycles, architectures)
-    sampling = Sampling(arguments.repeat, arguments.fresh, session.place)
+    sampling = Sampling(arguments.repeat, arguments.fresh)
     sides = lab.plan(session, architectures, SECONDS * len(benchmarks))
     parts = []
     for architecture in architectures:
         both = lab.setups(session, architecture, sides)
         chosen = on_architecture(architecture, benchmarks)
-        rows, provenance, _ = lab.compare(session, sides, both, chosen, sampling)
+        rows, provenance = lab.compare(session, sides, both, chosen, sampling)
         if arguments.null:
             rows = lab.with_null(session, both[0], rows, arguments.null, sampling)
         parts.append((rows, provenance))
         if not arguments.json:
-            table.show(rows, sides.title)
+            console().print(table.build(rows, sides.title))
             if arguments.cost or arguments.smp > 1:
-                table.show_costs(rows, sides.title)
+                console().print(table.build_costs(rows, sides.title))
     finish(arguments, sides, parts, arguments.output)
 
 
@@ -134,11 +131,14 @@ def _programs(session: Session, arguments: argparse.Namespace) -> None:
                 timings = costs.time(own, arch, sides, one, (arguments.suite, arguments.repeat))
                 timing.show_verdicts(*timings, compare.compare(*timings))
                 continue
-            sampling = Sampling(arguments.repeat, arguments.fresh, session.place)
+            sampling = Sampling(arguments.repeat, arguments.fresh)
             rows = costs.count(own, arch, sides, one, (arguments.suite, sampling))
             programs.show(rows, f"{name} · {sides.title}", one.topics)
-            lost += [f"{arch.name} {r.title}: {programs.saved(r):+.2%}" for r in rows.rows
-                     if programs.saved(r) < -programs.LOSS]  # fmt: skip
+            lost += [
+                f"{arch.name} {row.benchmark.heading}: {programs.saved(row):+.2%}"
+                for row in rows.rows
+                if programs.saved(row) < -programs.LOSS
+            ]
     if lost:
         what, remedy = "programs take more kernel instructions on side B", "see the symbols above"
         raise Difference(what, "\n".join(lost), remedy)

@@ -26,9 +26,8 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from quire.arch import requirements
-from quire.check import distribution, remote, series_check, topics
-from quire.check.architectures import compile as compiling
-from quire.check.architectures import configuration
+from quire.check import compile as compiling
+from quire.check import configuration, distribution, remote, series_check, topics
 from quire.check.series_check import Check
 from quire.check.topics import Extent
 from quire.commands import options

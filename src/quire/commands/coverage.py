@@ -15,16 +15,15 @@ lines/NAME/unreached.toml lists lines that cannot run, with reasons.
 import argparse
 import json
 
-from rich import box
-from rich.table import Table
-
 from quire.arch import requirements
 from quire.commands import options
 from quire.coverage import added, reached, variants
 from quire.coverage.reached import LEAST, Coverage
-from quire.host.console import console
+from quire.coverage.variants import Variant
+from quire.host.console import columns, console, grid
 from quire.host.errors import Difference, UserError
 from quire.session import Session
+from quire.suites import suite
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
@@ -47,9 +46,9 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     if sides.same:
         raise UserError("there are no patches to cover", remedy="name a base with a series")
     lines = added.lines(sides.a.tree.path, sides.b.tree.path, sides.series.patches)
-    entries = reached.read(sides.line.folder / "unreached.toml") if sides.ours else []
+    entries = reached.read(sides.line.file("unreached")) if sides.ours else []
     known = variants.variants(session.project.root / "lines/coverage.toml")
-    chosen = [variants.of_patterns(arguments.pattern)] if arguments.pattern else known
+    chosen = [Variant(tuple(arguments.pattern), sizes=suite.SIZES)] if arguments.pattern else known
     results = []
     for arch in session.architectures:
         covered = variants.run(
@@ -76,10 +75,9 @@ def _wrong(result: Coverage) -> list[str]:
 
 
 def _show(result: Coverage, title: str) -> None:
-    table = Table(title=f"{result.arch} · {title}", title_justify="left", box=box.SIMPLE_HEAD)
-    table.add_column("patch")
-    for column in ("lines", "ran", "cannot", "left"):
-        table.add_column(column, justify="right")
+    table = grid(f"{result.arch} · {title}", pad_edge=True)
+    columns(table, "patch")
+    columns(table, "lines", "ran", "cannot", "left", right=True)
     for row in (*result.rows, result.total):
         table.add_row(row.patch, *map(str, (row.lines, row.ran, row.cannot, row.left)))
     out = console()

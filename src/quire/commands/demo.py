@@ -12,7 +12,7 @@ import argparse
 from quire import lab
 from quire.arch import requirements
 from quire.commands import bench, options
-from quire.measure.bench import Sampling
+from quire.host.console import console
 from quire.measure.workloads import on_architecture
 from quire.report import table
 from quire.session import Session
@@ -34,13 +34,12 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     for arch in session.architectures:
         both = lab.setups(session, arch, sides)
         steps = [(both, catalogue.demo(everything=arguments.all))]
-        steps += [(lab.on(both, cpu), catalogue.rows(cpu.rows)) for cpu in arch.counted_cpus]
+        for cpu in arch.counted_cpus:
+            steps.append(((both[0].on(cpu), both[1].on(cpu)), catalogue.rows(cpu.rows)))
         for setups, benchmarks in steps:
-            sampling = Sampling(place=session.place)
             chosen = on_architecture(arch, benchmarks)
-            rows, provenance, _ = lab.compare(session, sides, setups, chosen, sampling)
-            parts.append((rows, provenance))
+            parts.append(lab.compare(session, sides, setups, chosen))
             if not arguments.json:
-                table.show(rows, sides.title)
+                console().print(table.build(parts[-1][0], sides.title))
     names = ("quire.json", "index.html", "quire.svg")
     bench.finish(arguments, sides, parts, session.cache.root / "demo", names)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from quire.arch import Architecture, requirements, uml
+from quire.arch import Architecture, requirements
 from quire.boot import counter
 from quire.commands import options
 from quire.host.errors import QuireError, UserError
@@ -77,8 +77,8 @@ def _qemu(arch: Architecture) -> str:
 
 
 def _uml(arch: Architecture) -> str:
-    uml.require(arch)
-    return f"ptrace, {uml.MEMORY}, {uml.MAPS.name}"
+    requirements.require_uml(arch)
+    return f"ptrace, {requirements.MEMORY}, {requirements.MAPS.name}"
 
 
 def _compiler(session: Session, arch: Architecture) -> str:

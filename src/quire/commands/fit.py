@@ -21,28 +21,24 @@ from quire.commands import options
 from quire.host import console
 from quire.host.errors import UserError
 from quire.session import Session
-from quire.source import fit, history, line, version
+from quire.source import fit, line, revisions, version
 from quire.source.fit import Fit, Part
-from quire.source.history import Revision
+from quire.source.revisions import Revision
 
 # Maximum number of lines shown of a difference.
 SHOWN = 12
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
-    """The trees."""
+    """Add the trees."""
     add = part.add_argument
     text = "a kernel tree; with --git, a revision of that repository"
     add("trees", nargs="*", metavar="DIR", help=text)
     add("--git", type=Path, metavar="DIR", help="a repository; it may be bare")
     text = "with --git: the first commit of each version that has a series"
     add("--versions", action="store_true", help=text)
-    add(
-        "--line",
-        default="",
-        metavar="NAME",
-        help="use the series of this line, whatever the tree's version",
-    )
+    text = "use the series of this line, whatever the tree's version"
+    add("--line", default="", metavar="NAME", help=text)
     options.as_json(part)
 
 
@@ -73,24 +69,28 @@ def _trees(root: Path, arguments: argparse.Namespace) -> Iterator[tuple[str, str
             raise UserError("no tree is named", remedy="quire fit DIR, or --git DIR REVISION")
         yield from ((name, "", Path(name)) for name in arguments.trees)
         return
-    names = history.names(root)
+    names = revisions.names(root)
     if arguments.versions:
-        revisions = list(history.versions(arguments.git, root))
+        chosen = list(revisions.versions(arguments.git, root))
     else:
-        revisions = [Revision(arguments.git, name) for name in arguments.trees or ["HEAD"]]
-    for revision in revisions:
-        with history.files(revision, names) as tree:
+        chosen = [Revision(arguments.git, name) for name in arguments.trees or ["HEAD"]]
+    for revision in chosen:
+        with revisions.files(revision, names) as tree:
             yield f"{arguments.git.name} {revision.name}", revision.commit, tree
 
 
 def report(name: str, found: Fit) -> Iterator[str]:
     """Print what fits, line by line."""
-    yield f"Linux {found.linux} in {name}: {_list(found)}"
+    file = f"{found.series.file.name} (for {found.series.versions})"
+    listed = file if found.listed else f"not tried here; most fits of {file}"
+    yield f"Linux {found.linux} in {name}: {listed}"
     told: dict[tuple[str, str], str] = {}
     for part in found.parts:
         if part.topic in found.series.fixes and part.fits:
             continue
-        first = told.setdefault(_cause(part), part.name)
+        misfit = part.misfit
+        cause = (misfit.patch, misfit.hunk) if misfit else ("", part.name)
+        first = told.setdefault(cause, part.name)
         if part.misfit and first != part.name:
             yield f"does not fit  {part.name}: as {first}"
         else:
@@ -99,16 +99,6 @@ def report(name: str, found: Fit) -> Iterator[str]:
     if fixes:
         fitting = sum(part.fits for part in fixes)
         yield f"fits          corrections: {fitting} of {len(fixes)}"
-
-
-def _cause(part: Part) -> tuple[str, str]:
-    return (part.misfit.patch, part.misfit.hunk) if part.misfit else ("", part.name)
-
-
-def _list(found: Fit) -> str:
-    """The series file, and whether it is for this version."""
-    file = f"{found.series.file.name} (for {found.series.versions})"
-    return file if found.listed else f"not tried here; most fits of {file}"
 
 
 def _lines(part: Part) -> Iterator[str]:
@@ -159,12 +149,8 @@ def _part(part: Part) -> dict[str, Any]:
         "variants": part.variants,
     }
     if misfit := part.misfit:
-        told["misfit"] = {
-            "patch": misfit.patch,
-            "subject": misfit.subject,
-            "file": misfit.file,
-            "hunk": misfit.hunk,
-            "line": misfit.line,
+        names = ("patch", "subject", "file", "hunk", "line")
+        told["misfit"] = {name: getattr(misfit, name) for name in names} | {
             "differences": list(misfit.differences()),
             "upstream": misfit.upstream and str(misfit.upstream),
         }

@@ -22,7 +22,7 @@ from typing import Any
 
 from quire.arch import Architecture, requirements
 from quire.commands import Mode, options
-from quire.fuzz import detect, programs, report, runner
+from quire.fuzz import detect, programs, runner, show
 from quire.fuzz.cost import allowed, watch
 from quire.fuzz.cost.costs import CostJudge
 from quire.fuzz.coverage.guide import Guide
@@ -35,7 +35,6 @@ from quire.fuzz.language.program import Numbered
 from quire.fuzz.programs import Programs
 from quire.fuzz.promise.promises import PromiseJudge
 from quire.fuzz.runner import Targets
-from quire.host import shard
 from quire.host.errors import Difference, UserError
 from quire.session import Session
 from quire.source.side import Sides, fixed
@@ -76,7 +75,7 @@ def _add(part: ArgumentParser, judge: str, sharded: str = "programs") -> None:
     """Add the options of all modes, and defaults for those that some modes lack."""
     options.kernel(part)
     options.cluster(part)
-    shard.add(part, sharded)
+    options.shard(part, sharded)
     add = part.add_argument
     options.as_json(part)
     text = "stop after this many findings (default %(default)s); 0: list differences and never stop"
@@ -220,9 +219,9 @@ def _hunt(session: Session, arguments: Namespace, sides: Sides, arch: Architectu
         chosen = replace(chosen, count=len(numbers), seed=chosen.seed + numbers.start)
     hunt = Hunt(targets, judges, output, guide)
     hunt.run(chosen, arguments.findings, session.progress)
-    report.show(hunt, as_json=arguments.json)
+    show.show(hunt, as_json=arguments.json)
     if isinstance(judges[-1], CostJudge) and arguments.file:
-        report.show_costs(targets, judges[-1], given)
+        show.show_costs(targets, judges[-1], given)
     return hunt.problems
 
 
@@ -250,7 +249,7 @@ def _bugs(session: Session, arguments: Namespace, sides: Sides, arch: Architectu
     seen = [bug for bug in bugs if bug.shown_by(targets.tried.kernel, session.configs)]
     output = (arguments.output or session.cache.root / "fuzz") / "seeded" / arch.name
     results = detect.look_for_all(search, seen, output, session.progress)
-    report.show_bugs(arch, make(), results, as_json=arguments.json)
+    show.show_bugs(arch, make(), results, as_json=arguments.json)
     return [f"{arch.name}: {result.bug.name}" for result in results if result.missed]
 
 

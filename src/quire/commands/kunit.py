@@ -19,7 +19,6 @@ from quire.host import console
 from quire.host.errors import Difference
 from quire.session import Session
 from quire.suites import kunit, seeded
-from quire.suites.outcome import Outcome
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
@@ -53,7 +52,11 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
             suites, cases = " ".join(proof.suites), len(outcomes[-1].cases)
             console.show(word, style, f"{proof.name}: {suites} ({cases} cases)")
     if arguments.json:
-        print(json.dumps([_as_json(outcome) for outcome in outcomes], indent=1))
+        rows = []
+        for boot in outcomes:
+            named = {case.name: case.status for case in boot.cases}
+            rows.append({"kernel": boot.name, "trouble": boot.problem, "cases": named})
+        print(json.dumps(rows, indent=1))
     failed = [outcome for outcome in outcomes if outcome.problem]
     if failed:
         raise Difference(
@@ -61,8 +64,3 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
             "\n".join(f"{boot.name}: {boot.problem}\nwhole log: {boot.logs}" for boot in failed),
             "fix the series, or the definition in the suite",
         )
-
-
-def _as_json(outcome: Outcome) -> dict[str, object]:
-    cases = {case.name: case.status for case in outcome.cases}
-    return {"kernel": outcome.name, "trouble": outcome.problem, "cases": cases}

@@ -3,8 +3,11 @@
 
 import argparse
 import os
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from quire.arch import ARCHITECTURES, Architecture, further_cpus
 from quire.cluster import option
@@ -16,7 +19,7 @@ from quire.suites import suite
 ALWAYS = {"verbose", "quiet", "jobs", "ARCH", "CROSS_COMPILE", "O"}
 
 
-# --cluster and --tls.
+# Adds --cluster and --tls.
 cluster = option.add
 
 
@@ -42,9 +45,8 @@ def sides(part: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     """Add the trees of both sides and kbuild's words; return the first group."""
     kernels, pair = side_a(part)
     jobs(kernels)
-    pair.add_argument(
-        "--b", default="", metavar="SIDE", help="side B: a kernel tree, or a revision"
-    )
+    text = "side B: a kernel tree, or a revision"
+    pair.add_argument("--b", default="", metavar="SIDE", help=text)
     part.set_defaults(words=("ARCH", "CROSS_COMPILE", "LLVM"))
     return kernels
 
@@ -62,9 +64,8 @@ def side_a(
     text = "apply this to side A to make side B: a mailbox, a quilt series, a directory of patches"
     pair.add_argument("--series", type=Path, metavar="PATH", help=text)
     thread(pair)
-    pair.add_argument(
-        "--a", default="", metavar="SIDE", help="side A: a kernel tree, or a revision"
-    )
+    text = "side A: a kernel tree, or a revision"
+    pair.add_argument("--a", default="", metavar="SIDE", help=text)
     text = "the repository with the revisions --a and --b"
     pair.add_argument("--git", type=Path, metavar="DIR", help=text)
     text = "use this line's configuration (default: by the version of the trees)"
@@ -91,19 +92,19 @@ def configuration(part: argparse.ArgumentParser) -> None:
 
 
 def base(part: argparse._ActionsContainer) -> None:
-    """--base."""
+    """Add --base."""
     text = "Debian's linux-source: 6.12 (the newest 6.12.y), 6.12.94 (exactly), 7.3"
     part.add_argument("--base", default=side.DEFAULT_BASE, metavar="VERSION", help=text)
 
 
 def only(part: argparse._ActionsContainer) -> None:
-    """--only."""
+    """Add --only."""
     text = "apply only this topic (mremap, ksm, …) and what it needs; may be repeated"
     part.add_argument("--only", action="append", default=[], metavar="TOPIC", help=text)
 
 
 def jobs(part: argparse._ActionsContainer) -> None:
-    """-j."""
+    """Add -j."""
     text = "parallel processes, as make's -j (default: all CPUs, %(default)s)"
     part.add_argument("-j", "--jobs", type=positive, metavar="N", help=text)
 
@@ -122,7 +123,8 @@ def require_emulated(arguments: argparse.Namespace, architectures: Sequence[Arch
     """Refuse an architecture without an emulator, or one whose instructions the plugin does not
     decode, if the command needs them. Raises UserError."""
     if vars(arguments).get("program"):
-        return
+        # Without an emulator, whole programs are timed.
+        architectures = [arch for arch in architectures if arch.qemu]
     if arguments.emulated:
         refuse_programs(architectures, f"{arguments.part.prog} {arguments.emulated}")
     names = [arch.name for arch in architectures if not arch.event_kinds]
@@ -143,18 +145,18 @@ def other_architecture(what: str) -> UserError:
 
 
 def as_json(part: argparse.ArgumentParser, help: str = "print JSON") -> None:
-    """--json."""
+    """Add --json."""
     part.add_argument("--json", action="store_true", help=help)
 
 
 def sizes(part: argparse.ArgumentParser, default: str) -> None:
-    """--size."""
+    """Add --size."""
     text = f"folio size in KiB, 4 for none; may be repeated (default: {default})"
     part.add_argument("--size", type=int, action="append", default=[], metavar="KIB", help=text)
 
 
 def null(part: argparse.ArgumentParser) -> None:
-    """--null."""
+    """Add --null."""
     text = "also count N kernels of side A that differ only in code placement (at most 8), and "
     text += "show the spread beside each change"
     part.add_argument("--null", type=positive, default=0, metavar="N", help=text)
@@ -226,3 +228,48 @@ def _given(arguments: argparse.Namespace) -> dict[str, str]:
         elif value and not action.option_strings:
             given[action.dest] = " ".join(map(str, words))
     return given
+
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Part `number` (from 1) of `parts`. The division depends only on the list."""
+
+    number: int = 1
+    parts: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.parts}"
+
+    def some(self, items: Sequence[Item]) -> list[Item]:
+        """Select every `parts`-th item: neighbours take similar time. UserError without any."""
+        return self._filled(items[self.number - 1 :: self.parts], len(items))
+
+    def range(self, count: int) -> range:
+        """Select consecutive numbers below `count`. UserError if there are none."""
+        begin, end = (count * upto // self.parts for upto in (self.number - 1, self.number))
+        return range(begin, begin + len(self._filled(range(begin, end), count)))
+
+    def _filled(self, items: Sequence[Item], count: int) -> list[Item]:
+        if not items and self.parts > 1:
+            raise UserError(f"shard {self} is empty", f"there are {count}", "use fewer shards")
+        return list(items)
+
+
+WHOLE = Shard()
+
+
+def shard(part: argparse.ArgumentParser, what: str) -> None:
+    """Add --shard."""
+    text = f"run only part I of N of the {what} (docs/ci.md)"
+    part.add_argument("--shard", type=part_of, default=WHOLE, metavar="I/N", help=text)
+
+
+def part_of(text: str) -> Shard:
+    """Parse I/N. ArgumentTypeError for anything else."""
+    part = re.fullmatch(r"([0-9]+)/([0-9]+)", text)
+    if not part or not 1 <= int(part[1]) <= int(part[2]):
+        raise argparse.ArgumentTypeError(f"{text!r} is not I/N with I from 1 to N, such as 1/4")
+    return Shard(int(part[1]), int(part[2]))

@@ -15,20 +15,16 @@ import json
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
-
-from rich import box
-from rich.table import Table
 
 from quire import lab
 from quire.arch import requirements
 from quire.commands import options
 from quire.host.console import console
 from quire.measure import cost, profile
-from quire.measure.bench import Sample, Sampling
-from quire.measure.profile import ProfileLine
+from quire.measure.bench import Sample
+from quire.measure.profile import as_json
 from quire.measure.workloads import on_architecture
-from quire.report.table import UNKNOWN, number
+from quire.report.table import build_profile
 from quire.session import Session
 
 NAMES = {profile.INSNS: "instructions"}
@@ -74,70 +70,25 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     for arch in session.architectures:
         both = lab.setups(session, arch, sides)
         chosen = on_architecture(arch, benchmarks)
-        _, provenance, samples = lab.compare(
-            session, sides, both, chosen, Sampling(place=session.place)
-        )
+        samples = lab.measure(session, both, chosen)
         for benchmark in chosen:
-            a, b = (
-                samples[setup.kernel.image_sha256, benchmark][0]
-                for setup in (provenance.a, provenance.b)
-            )
+            a, b = (samples[setup.kernel.image_sha256, benchmark][0] for setup in both)
             lines = profile.lines(a, b, classes, kind)
-            title = f"{arch.name} · {benchmark.label}" + (
-                f" {benchmark.size} KiB" if benchmark.size else ""
-            )
-            document.append(
-                {"title": title, "unit": benchmark.workload.unit, "lines": _json(lines)}
-            )
+            unit = benchmark.workload.unit
+            title = f"{arch.name} · {benchmark.heading}"
+            document.append({"title": title, "unit": unit, "lines": [*map(as_json, lines)]})
             if not arguments.json:
-                shown, name = lines[: arguments.lines], NAMES.get(kind, kind)
-                unit, counted = benchmark.workload.unit, profile.counted(a, kind)
-                table = _table(shown, labels, kind, unit, counted=counted)
+                shown, counted = lines[: arguments.lines], profile.counted(a, kind)
+                grid = build_profile(shown, labels, kind, unit, counted=counted)
+                name = NAMES.get(kind, kind)
                 share = f"{profile.share_shown(shown, lines, kind):.0%} of {labels[0]}'s {name}"
-                table.title = f"{title} · {name} per {unit}"
-                table.caption = f"{len(shown)} of {len(lines)} symbols, {share}"
-                console().print(table)
+                grid.title = f"{title} · {name} per {unit}"
+                grid.caption = f"{len(shown)} of {len(lines)} symbols, {share}"
+                console().print(grid)
             if arguments.collapsed:
                 _write(arguments.collapsed, title, dict(zip(labels, (a, b), strict=True)))
     if arguments.json:
         print(json.dumps(document, indent=1))
-
-
-def _table(
-    lines: list[ProfileLine], labels: tuple[str, str], kind: str, unit: str, *, counted: bool
-) -> Table:
-    table = Table(title_justify="left", box=box.SIMPLE_HEAD, caption_justify="left", pad_edge=False)
-    table.add_column("symbol", no_wrap=True)
-    a, b = labels
-    further = kind not in (profile.INSNS, profile.CALLS)
-    names = [f"{kind}\n{a}", f"per {unit}\n{b}", "change"] if further else []
-    names += [f"insns\n{a}", f"\n{b}", "change", f"calls\n{a}", f"per {unit}\n{b}"]
-    for name in names:
-        table.add_column(name, justify="right", no_wrap=True)
-    for line in lines:
-        columns = _numbers(line, kind, counted=counted) if further else ()
-        calls = (number(line.a.calls), number(line.b.calls))
-        table.add_row(line.symbol, *columns, *_numbers(line, profile.INSNS), *calls)
-    return table
-
-
-def _numbers(line: ProfileLine, kind: str, *, counted: bool = True) -> tuple[str, str, str]:
-    """Print both sides and the change."""
-    if not counted:
-        return (UNKNOWN,) * 3
-    change = line.change(kind)
-    sign = "−" if change < 0 else "+" if change > 0 else ""
-    a, b = number(line.a.number(kind)), number(line.b.number(kind))
-    return a, b, f"{sign}{number(abs(change))}"
-
-
-def _json(lines: list[ProfileLine]) -> list[dict[str, Any]]:
-    return [
-        {"symbol": line.symbol, "a": line.a.insns, "b": line.b.insns, "change": line.change()}
-        | {"a_calls": line.a.calls, "b_calls": line.b.calls}
-        | {"a_events": line.a.events, "b_events": line.b.events}
-        for line in lines
-    ]
 
 
 def _write(directory: Path, title: str, samples: dict[str, Sample]) -> None:

@@ -22,6 +22,7 @@ does not build; 4 if its guest is lost in both of two runs and the base's guest 
 import argparse
 import json
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,9 +30,8 @@ from quire.arch import requirements
 from quire.commands import options
 from quire.host.errors import Difference, UserError
 from quire.measure import concerns, cycles
-from quire.review import details, reply, tasks
+from quire.review import reply, tasks
 from quire.review.found import Found
-from quire.review.tasks import Time
 from quire.session import Session
 from quire.source import apply
 from quire.suites import formats, outcome
@@ -67,7 +67,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 
 def run(session: Session, arguments: argparse.Namespace) -> None:
     """Check what the time allows, then reply; finally raise the worst finding."""
-    time = Time(arguments.budget, arguments.fuzz)
+    end = time.monotonic() + 60 * arguments.budget
     session = tasks.with_series(session, arguments.what)
     given = bool(arguments.base or arguments.source or arguments.a)
     chosen = tasks.base_of(session, given=given)
@@ -80,14 +80,14 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     concerned = concerns.by_files(folder, apply.touched(sides.series))
     more = (arguments.null, arguments.cycles)
     found = Found(sides, concerned, arguments.limit / 100, *more, chosen)
-    tasks.run(session, found, time)
+    tasks.run(session, found, end, arguments.fuzz)
     if arguments.junit:
         arguments.junit.write_text(formats.junit(found.outcomes()), "utf-8")
     if arguments.json:
         print(json.dumps(reply.document(found, sys.argv), indent=1))
     else:
         text = reply.text(found, sys.argv[1:])
-        print(f"{text}\n\n{details.text(found)}" if arguments.details else text)
+        print(f"{text}\n\n{reply.details(found)}" if arguments.details else text)
     worst = outcome.failures(found.outcomes())
     if isinstance(worst, Difference):
         what = "the series has regressions or behavioural differences"

@@ -19,7 +19,7 @@ from dataclasses import asdict, replace
 
 from quire.arch import requirements
 from quire.commands import options
-from quire.host import console, shard
+from quire.host import console
 from quire.session import Session
 from quire.suites import expected, seeded
 from quire.suites.seeded import SeededResult
@@ -33,7 +33,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select bugs."""
     options.kernel(part)
     options.cluster(part)
-    shard.add(part, "bugs")
+    options.shard(part, "bugs")
     add = part.add_argument
     add("bug", nargs="*", help="name of a bug, from --list (default: all)")
     text = "run these cases instead of the bug's own; may be repeated"
@@ -67,7 +67,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     requirements.require(session.architectures)
     tree = seeded.tree_with_bugs(session.cache, sides, where)
     # A case that also fails without a bug does not detect it.
-    known = expected.read(sides.line.expected)
+    known = expected.read(sides.line.file("expected"))
     findings = []
     for arch in session.architectures:
         kernel = seeded.kernel(session, arch, tree)

@@ -14,47 +14,17 @@ with their arguments. Runs that differ are repeated once on both sides. See docs
 
 import argparse
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
-from rich import box
-from rich.table import Table
-from rich.text import Text
-
-from quire.arch import Architecture, requirements
-from quire.boot.ktap import Status
+from quire.arch import requirements
 from quire.commands import options
-from quire.host.console import console
-from quire.host.errors import Difference, QuireError
-from quire.kselftest import binaries, changes, runs
-from quire.kselftest.changes import Labels, Pair
-from quire.kselftest.runs import RunChoice
+from quire.kselftest import changes, runs
+from quire.report import tests
 from quire.session import Session
 from quire.source.side import Sides
 from quire.source.tree import Tree
-from quire.suites import seeded, suite
-from quire.suites.outcome import STYLE, Outcome
+from quire.suites import seeded
 from quire.suites.suite import BootOptions, Job
-
-# The kernel's command line has no room for more patterns.
-AT_ONCE = 20
-# Only a name, so that logs of repeated boots do not overwrite the first ones.
-AGAIN = "quire_again=1"
-# Fields of a case in JSON.
-CASE = ("name", "a", "b", "again", "regressed", "told")
-
-
-@dataclass(frozen=True)
-class SelftestResult:
-    """The selftests' results on one architecture's two kernels."""
-
-    arch: Architecture
-    choice: RunChoice
-    cases: list[Pair]
-    labels: Labels
-    # From the first run: A, B.
-    outcomes: tuple[Outcome, Outcome]
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
@@ -89,14 +59,12 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
             Job(session.kernel(arch, sides.a.tree), boot),
             Job(session.kernel(arch, tree), replace(boot, parameters=parameters)),
         )
-        outcomes = _boot(session, choice, jobs, patterns)
-        cases = _compare(session, choice, jobs, outcomes)
-        results.append(SelftestResult(arch, choice, cases, labels, outcomes))
+        results.append(changes.run(session, choice, jobs, patterns, labels))
         if not arguments.json:
-            _show(results[-1], sides.title)
+            tests.show_selftests(results[-1], sides.title)
     if arguments.json:
-        print(json.dumps([_as_json(result) for result in results], indent=1))
-    if error := _failure(results):
+        print(json.dumps([result.as_json() for result in results], indent=1))
+    if error := changes.failure(results):
         raise error
 
 
@@ -118,88 +86,3 @@ def _other(session: Session, sides: Sides, bug: str | None) -> tuple[Tree, tuple
     where = seeded.folder(sides)
     seeded.select(seeded.read(where), [bug])
     return seeded.tree_with_bugs(session.cache, sides, where), (f"{seeded.PARAMETER}={bug}",)
-
-
-def _boot(
-    session: Session, choice: RunChoice, jobs: Sequence[Job], patterns: Sequence[str]
-) -> tuple[Outcome, Outcome]:
-    """Run the same programs on both kernels. A lost guest aborts the comparison."""
-    # Build once, not in both boots in parallel.
-    binaries.build(session, jobs[0].kernel, choice)
-    a, b = suite.several(session, jobs, patterns, binaries.tests(choice))
-    if lost := a.lost or b.lost:
-        raise lost
-    return a, b
-
-
-def _compare(
-    session: Session, choice: RunChoice, jobs: Sequence[Job], outcomes: tuple[Outcome, Outcome]
-) -> list[Pair]:
-    def rerun(names: Sequence[str]) -> tuple[Outcome, Outcome]:
-        session.progress.say(f"repeated on both: {', '.join(names)}")
-        repeated = [
-            replace(job, options=replace(job.options, parameters=(*job.options.parameters, AGAIN)))
-            for job in jobs
-        ]
-        return _boot(session, choice, repeated, names if len(names) <= AT_ONCE else ["*"])
-
-    return changes.confirm(changes.compare(*outcomes), rerun)
-
-
-def _show(result: SelftestResult, sides: str) -> None:
-    out = console()
-    title = f"{result.arch.name} · {sides}\ncases that do not pass on both"
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
-    for column in ("case", *result.labels, "message"):
-        table.add_column(column)
-    for name, case in changes.grouped(result.cases):
-        told = " · ".join(text for text in (case.remark(result.labels), case.told) if text)
-        statuses = [Text(status, STYLE[status]) for status in (case.a, case.b)]
-        table.add_row(name, *statuses, Text(told))
-    out.print(table)
-    for label, count in zip(result.labels, _counts(result), strict=True):
-        text = ", ".join(f"{number} {status}" for status, number in count.items())
-        out.print(f"{result.arch.name} {label}: {text}")
-    for name, why in result.choice.left_out.items():
-        out.print(f"{result.arch.name}: left out: {name}: {why}")
-    if idle := ", ".join(changes.idle(result.cases)):
-        what = f"no case passes on {result.labels[0]}, so nothing was compared"
-        out.print(f"{result.arch.name}: {what}: {idle}")
-
-
-def _counts(result: SelftestResult) -> tuple[dict[str, int], dict[str, int]]:
-    """The number of cases per status, on A and on B."""
-    cases = result.cases
-    return changes.counts(case.a for case in cases), changes.counts(case.b for case in cases)
-
-
-def _as_json(result: SelftestResult) -> dict[str, Any]:
-    a, b = result.outcomes
-    counts = _counts(result)
-    return {
-        "architecture": result.arch.name,
-        "base": str(a.kernel.tree.base.version),
-        "labels": dict(zip("ab", result.labels, strict=True)),
-        "logs": {"a": a.logs, "b": b.logs},
-        "left out": result.choice.left_out,
-        "counts": dict(zip("ab", counts, strict=True)),
-        "compared nothing": changes.idle(result.cases),
-        "cases": [{key: getattr(case, key) for key in CASE} for case in result.cases],
-    }
-
-
-def _failure(results: Sequence[SelftestResult]) -> QuireError | None:
-    """The cases that pass on A but not on B, or a message if no case passes on A."""
-    lines: list[str] = []
-    for result in results:
-        worse = [case for case in result.cases if case.regressed]
-        name = result.arch.name
-        lines += [f"{name}: {case.name}: {case.b}: {case.told}" for case in worse]
-        if not any(case.a is Status.PASS for case in result.cases):
-            lines.append(f"{name}: no case passes on {result.labels[0]}, so nothing was compared")
-        if lines:
-            lines += [f"whole log: {outcome.logs}" for outcome in result.outcomes]
-    if not lines:
-        return None
-    a, b = results[0].labels
-    return Difference(f"{b} fails cases that {a} passes", "\n".join(lines), "read both logs")

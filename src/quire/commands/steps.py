@@ -27,12 +27,10 @@ from quire.arch import requirements
 from quire.commands import options
 from quire.host.console import console
 from quire.host.errors import BuildFailed, UserError
-from quire.measure import bench, comparison, concerns, cycles
-from quire.measure.bench import Sampling, Setup
-from quire.measure.comparison import Figure
-from quire.measure.workloads import Benchmark, on_architecture
+from quire.lab import Stepped
+from quire.measure import concerns, cycles
+from quire.measure.workloads import on_architecture
 from quire.report import waterfall as report
-from quire.report.waterfall import Stepped
 from quire.session import Session
 from quire.source import apply, side, tree
 from quire.source.steps import KIND, OfGit, OfSeries, Step, Steps
@@ -64,7 +62,8 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     results = []
     for arch in session.architectures:
         chosen = on_architecture(arch, benchmarks)
-        results.append(_measure(session, Stepped(arch, title, steps), where, chosen))
+        results.append(Stepped(arch, title, steps))
+        lab.measure_steps(session, results[-1], where, chosen)
         if not arguments.json:
             console().print(report.table(results[-1]))
     _write(arguments, results)
@@ -96,55 +95,6 @@ def _steps(session: Session) -> tuple[Steps, list[Step], list[str]]:
     rows = [w.name for w in lab.workloads(session).workloads if w.topic in topics]
     rows = rows or [*concerns.by_files(folder, apply.touched(series)).rows]
     return patches, patches.steps(min(places, default=0)), rows
-
-
-def _measure(
-    session: Session, stepped: Stepped, where: Steps, benchmarks: Sequence[Benchmark]
-) -> Stepped:
-    """Build all steps, then boot all benchmarks on each kernel with new code."""
-    codes, known, setups = dict[str, int](), "", dict[int, Setup]()
-    for at, step in enumerate(stepped.steps):
-        try:
-            built, lost = lab.step(session, stepped.arch, where, step, strict=not at)
-        except BuildFailed as failed:
-            if not at:
-                raise
-            stepped.notes[at] = f"{failed.what}: {failed.where.splitlines()[0]}"
-            stepped.kernels.append(None)
-            continue
-        stepped.kernels.append(built.kernel)
-        if lost and lost != known:
-            stepped.notes[at] = known = lost
-        if (first := codes.setdefault(built.code, at)) == at:
-            setups[at] = lab.setup(session, built.kernel)
-        else:
-            stepped.same[at] = first
-    benchmarks = _countable(stepped, setups, benchmarks)
-    sampling, locks = Sampling(place=session.place), lab.locks(session)
-    samples = bench.measure(
-        session.cache, [*setups.values()], benchmarks, session.progress, sampling
-    )
-
-    def figure(at: int, benchmark: Benchmark) -> Figure | None:
-        if not stepped.kernels[at]:
-            return None
-        image = setups[stepped.same.get(at, at)].kernel.image_sha256
-        return comparison.figure(stepped.arch, benchmark, samples[image, benchmark], locks)
-
-    for benchmark in benchmarks:
-        stepped.rows[benchmark] = [figure(at, benchmark) for at in range(len(stepped.steps))]
-    return stepped
-
-
-def _countable(
-    stepped: Stepped, setups: dict[int, Setup], benchmarks: Sequence[Benchmark]
-) -> Sequence[Benchmark]:
-    """The benchmarks without calls to functions that a step lacks, which the notes name."""
-    for at, setup in setups.items():
-        benchmarks, gone = bench.countable(benchmarks, setup.kernel)
-        if gone:
-            stepped.notes[at] = "; ".join(filter(None, (stepped.notes.get(at), gone)))
-    return benchmarks
 
 
 def _write(arguments: argparse.Namespace, results: Sequence[Stepped]) -> None:

@@ -25,7 +25,6 @@ from quire.boot.ktap import Status
 from quire.boot.machine import Disk
 from quire.commands import options
 from quire.commands import rootfs as images
-from quire.host import shard
 from quire.host.console import console
 from quire.host.errors import Difference
 from quire.kselftest import changes
@@ -56,7 +55,7 @@ class Compared:
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select runs, the image and the machine."""
     options.kernel(part)
-    shard.add(part, "runs")
+    options.shard(part, "runs")
     add = part.add_argument
     add("name", choices=[stress.NAME], help="the suite")
     add("pattern", nargs="*", help="name of a run, with * and ? (default: all)")

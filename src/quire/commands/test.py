@@ -26,14 +26,12 @@ from pathlib import Path
 
 from quire.arch import requirements
 from quire.commands import options
-from quire.host import shard
 from quire.host.console import head
 from quire.kernels import existing
 from quire.kernels.kernel import Kernel
 from quire.report import tests
 from quire.session import Session
 from quire.source.side import STOCK, Sides
-from quire.source.tree import Tree
 from quire.suites import expected, formats, matrix, outcome, suite
 from quire.suites.expected import Expected
 from quire.suites.outcome import Outcome
@@ -44,7 +42,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select cases, kernels and the machine."""
     options.kernel(part)
     options.cluster(part)
-    shard.add(part, "cases")
+    options.shard(part, "cases")
     add = part.add_argument
     add("pattern", nargs="*", help="suite.case, with * and ? (default: all)")
     text = "only cases of this folio size in KiB, and cases without a size; may be repeated"
@@ -61,11 +59,8 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     text = "test this built kernel, an O= directory, and build nothing; may be repeated. With "
     text += "--stock, use the failures expected of stock"
     add("--kernel", type=Path, action="append", default=[], metavar="DIR", help=text)
-    add(
-        "--list",
-        action="store_true",
-        help="list the cases: suite.case, with @fixes if stock fails it",
-    )
+    text = "list the cases: suite.case, with @fixes if stock fails it"
+    add("--list", action="store_true", help=text)
     options.as_json(part, "print JSON (docs/ci.md)")
     add("--junit", type=Path, metavar="FILE", help="also write JUnit XML to this file")
     add("--ktap", type=Path, metavar="FILE", help="also write KTAP to this file")
@@ -78,7 +73,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
         print("\n".join(suite.listing(session.project.guest / "tests")))
         return
     # The guest chooses the cases.
-    parameters = [f"{suite.SHARD}={arguments.shard}"] if arguments.shard != shard.ALL else []
+    parameters = [f"{suite.SHARD}={arguments.shard}"] if arguments.shard != options.WHOLE else []
     if arguments.size:
         parameters.append(suite.of_sizes(arguments.size))
     boot = suite.BootOptions(
@@ -90,11 +85,13 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     else:
         requirements.require(session.architectures)
         sides = session.sides()
-        known = expected.read(sides.line.expected) if sides.ours else sides
+        known = expected.read(sides.line.file("expected")) if sides.ours else sides
         if arguments.all:
             _report(session, arguments, matrix.jobs(session, sides, boot), known)
             return
-        trees = _trees(sides, stock=arguments.stock)
+        # For another series, B must pass what A passes.
+        both = [side.tree for side in sides.both]
+        trees = both[:1] if arguments.stock or sides.same else both[1:] if sides.ours else both
         kernels = [session.kernel(arch, tree) for arch in session.architectures for tree in trees]
     _report(session, arguments, [Job(kernel, boot) for kernel in kernels], known)
 
@@ -129,7 +126,7 @@ def _given(session: Session, arguments: argparse.Namespace) -> tuple[list[Kernel
     requirements.require(list(dict.fromkeys(kernel.arch for kernel in kernels)))
     known = []
     for kernel in kernels if arguments.stock else ():
-        known += expected.read(session.line(kernel.tree.base).expected)
+        known += expected.read(session.line(kernel.tree.base).file("expected"))
     return kernels, known
 
 
@@ -149,7 +146,7 @@ def _report(
     # The lists of skips cover only our own kernels and tests.
     listed = not arguments.kernel and not arguments.program
     skips = expected.skips(session.project.root / "lines/skips.toml") if listed else None
-    whole = patterns == ["*"] and arguments.shard == shard.ALL
+    whole = patterns == ["*"] and arguments.shard == options.WHOLE
     outcomes = expected.judge(outcomes, known, skips, whole=whole)
     _print(session, arguments, outcomes)
     if error := outcome.failures(outcomes):
@@ -173,11 +170,3 @@ def _print(session: Session, arguments: argparse.Namespace, outcomes: Sequence[O
     else:
         for boot in outcomes:
             tests.show(boot)
-
-
-def _trees(sides: Sides, *, stock: bool) -> list[Tree]:
-    """The trees to boot: B, or A on request; both for another series, whose B must pass what A
-    passes."""
-    if stock or sides.same:
-        return [sides.a.tree]
-    return [sides.b.tree] if sides.ours else [sides.a.tree, sides.b.tree]

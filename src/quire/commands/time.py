@@ -55,19 +55,17 @@ def _add_run(part: argparse.ArgumentParser) -> None:
     options.kernel(part)
     add = part.add_argument
     text = "name or pattern, such as mremap-size=64 or '*size=64*' (default: all)"
-    add("row", nargs="*", help=text)
+    add("row", nargs="*", metavar="benchmark", help=text)
     where = part.add_mutually_exclusive_group()
-    where.add_argument(
-        "--bundle", type=Path, metavar="DIR", help="write the program to this directory"
-    )
+    text = "write the program to this directory"
+    where.add_argument("--bundle", type=Path, metavar="DIR", help=text)
     where.add_argument("--kvm", action="store_true", help="boot both kernels under KVM")
     text = "boot both kernels in QEMU; exercises the code paths without times"
     where.add_argument("--emulate", action="store_true", help=text)
     where.add_argument("--list", action="store_true", help="list the benchmarks")
     _add_boots(part)
-    add(
-        "--runs", type=options.positive, default=100, metavar="N", help="maximum runs per benchmark"
-    )
+    text = "maximum runs per benchmark"
+    add("--runs", type=options.positive, default=100, metavar="N", help=text)
     text = "half-width of the median's interval, relative to the median (default %(default)s)"
     add("--precision", type=options.positive, default=10, metavar="PER-MILLE", help=text)
 

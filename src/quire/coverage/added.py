@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Find the lines of C that a series adds or changes, each with the last patch that did."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,7 +34,7 @@ def lines(base: Path, tree: Path, patches: Sequence[Patch]) -> list[Added]:
     for patch in patches:
         for file in patch.parsed():
             if file.path.endswith((".c", ".h")):
-                before = files.get(file.path) or _of_base(base / file.path)
+                before = files.get(file.path) or [(text, "") for text in _text(base / file.path)]
                 files[file.path] = _change(before, file, patch.name)
     added = []
     for name, origins in sorted(files.items()):
@@ -49,10 +47,6 @@ def lines(base: Path, tree: Path, patches: Sequence[Patch]) -> list[Added]:
 
 def _text(path: Path) -> list[str]:
     return path.read_text().splitlines() if path.exists() else []
-
-
-def _of_base(path: Path) -> Origins:
-    return [(text, "") for text in _text(path)]
 
 
 def _change(before: Origins, file: PatchedFile, patch: str) -> Origins:

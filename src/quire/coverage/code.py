@@ -5,8 +5,6 @@ An object is compiled again with -g (fuzz/coverage/blocks.py). Its functions mus
 offsets and bytes as in the kernel's own object, so that the addresses are the kernel's.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections import Counter, defaultdict
@@ -24,9 +22,9 @@ from quire.kernels import objects
 from quire.kernels.kernel import Kernel
 
 # A line of the source tree: file and number.
-Line = tuple[str, int]
+SourceLine = tuple[str, int]
 # The lines whose code begins at an address, and the end address.
-Code = dict[int, tuple[int, set[Line]]]
+Code = dict[int, tuple[int, set[SourceLine]]]
 # The plugin's name for code that belongs to no line.
 REST = "-"
 
@@ -66,7 +64,7 @@ def _sources(kernel: Kernel, added: Collection[Added]) -> list[str]:
 def _of_object(
     kernel: Kernel,
     addresses: Mapping[str, set[int]],
-    wanted: Collection[Line],
+    wanted: Collection[SourceLine],
     work: Path,
     source: str,
 ) -> Code:
@@ -93,9 +91,9 @@ def _of_object(
     }
 
 
-def _table(kernel: Kernel, wanted: Collection[Line], path: Path) -> Code:
+def _table(kernel: Kernel, wanted: Collection[SourceLine], path: Path) -> Code:
     """The ranges of an object's code, each with the wanted lines that it belongs to."""
-    rows: dict[int, set[Line]] = {}
+    rows: dict[int, set[SourceLine]] = {}
     table = objects.lines(path)
     for row in table:
         of = (blocks.source_line(kernel, row.file), row.number)
@@ -117,7 +115,7 @@ def symbols(code: Code) -> str:
     return "".join(f"{at:x} {names[at]}\n" for at in sorted(names))
 
 
-def executed(code: Code, counts: Path) -> set[Line]:
+def executed(code: Code, counts: Path) -> set[SourceLine]:
     """Return the lines of which a boot executed at least one instruction."""
     regions = read(counts).values()
     names = {name for region in regions for name, n in region.symbols.items() if n.insns}

@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Report which added lines ran, by patch, which did not, and which cannot."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from quire.coverage.added import Added
@@ -66,16 +63,15 @@ class Coverage:
         return total.ran / max(total.lines - total.cannot, 1)
 
     def as_json(self) -> dict[str, Any]:
-        """For --json."""
+        """Return the result for --json."""
         never = [asdict(line) | {"why": why} for line, why in self.never]
         rows = [asdict(row) for row in self.rows]
         return {"architecture": self.arch, "patches": rows, "never": never, "stale": self.stale}
 
 
-def read(file: Path) -> list[Unreached]:
-    """Read a file's entries; none if it does not exist. UserError for an invalid one."""
-    remedy = "give each [[unreached]] a file, function, lines, architectures and why"
-    return data.Table("unreached", Unreached, remedy, optional=True).read(file)
+# Read a file's entries; none if it does not exist.
+REMEDY = "give each [[unreached]] a file, function, lines, architectures and why"
+read = data.Table("unreached", Unreached, REMEDY, optional=True).read
 
 
 def judge(

@@ -5,8 +5,6 @@ Each boot counts the instructions in the lines' code. Kernels of different confi
 different code, so each has its own table; the results are merged.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
@@ -17,11 +15,11 @@ from pathlib import Path
 
 from quire.arch import Architecture
 from quire.boot import counter, launch, machine
+from quire.boot.counts import Stop
 from quire.boot.machine import Counting
-from quire.boot.stops import Stop
 from quire.coverage import code
 from quire.coverage.added import Added
-from quire.coverage.code import Code, Line
+from quire.coverage.code import Code, SourceLine
 from quire.fuzz import programs, runner
 from quire.fuzz.language.program import Program
 from quire.fuzz.runner import Probe, Target
@@ -58,23 +56,16 @@ class Variant:
     architectures: tuple[str, ...] = ()
 
 
-def variants(file: Path) -> list[Variant]:
-    """Read the variants in lines/coverage.toml. UserError for an invalid one."""
-    remedy = "give each [[variant]] cases, or selftests"
-    return data.Table("variant", Variant, remedy).read(file)
-
-
-def of_patterns(patterns: Sequence[str]) -> Variant:
-    """Return a variant with only these cases, in all sizes."""
-    return Variant(tuple(patterns), sizes=suite.SIZES)
+# Read the variants in lines/coverage.toml.
+variants = data.Table("variant", Variant, "give each [[variant]] cases, or selftests").read
 
 
 @dataclass(frozen=True)
 class Covered:
     """The lines with code in one of the kernels, and those that ran."""
 
-    executable: frozenset[Line]
-    ran: frozenset[Line]
+    executable: frozenset[SourceLine]
+    ran: frozenset[SourceLine]
 
 
 def run(
@@ -87,8 +78,8 @@ def run(
     resume: bool,
 ) -> Covered:
     """Build and boot these variants, in parallel for each kernel."""
-    executable: set[Line] = set()
-    ran: set[Line] = set()
+    executable: set[SourceLine] = set()
+    ran: set[SourceLine] = set()
     ours = [variant for variant in chosen if arch.name in (variant.architectures or (arch.name,))]
     for names, variants_of in groupby(ours, attrgetter("fragments")):
         fragments = (session.project.configs / name for name in names)
@@ -122,10 +113,10 @@ class VariantBoots:
     work: Path
     resume: bool
 
-    def jobs(self, variant: Variant) -> list[Callable[[], set[Line]]]:
-        """A variant's boots."""
+    def jobs(self, variant: Variant) -> list[Callable[[], set[SourceLine]]]:
+        """Return a variant's boots."""
         without = (suite.of_sizes(variant.sizes),)
-        jobs: list[Callable[[], set[Line]]] = [self.corpus] if variant.corpus else []
+        jobs: list[Callable[[], set[SourceLine]]] = [self.corpus] if variant.corpus else []
         jobs += [
             partial(self.suite, suite.OURS, pattern, variant.cpus, without)
             for pattern in variant.cases
@@ -138,8 +129,8 @@ class VariantBoots:
 
     def suite(
         self, tests: Tests, pattern: str, cpus: int = 1, parameters: tuple[str, ...] = ()
-    ) -> set[Line]:
-        """A boot of the guest's tests or the kernel's; failures are left to `quire test`."""
+    ) -> set[SourceLine]:
+        """Return a boot of the guest's tests or the kernel's; failures are left to `quire test`."""
         options = BootOptions(
             cpus,
             PATIENCE,
@@ -150,14 +141,14 @@ class VariantBoots:
         done = suite.run(self.session, Job(self.kernel, options), [pattern], tests)
         return code.executed(self.code, Path(done.logs) / machine.COUNTS)
 
-    def corpus(self) -> set[Line]:
+    def corpus(self) -> set[SourceLine]:
         """Boots of the corpus programs, without those whose guest is lost."""
         given, _ = programs.read(programs.corpus(self.session.project.root))
         guest = self.session.guest(self.kernel)
         kept = self.work / f"corpus-{digest(guest.sha256, *map(str, given.items()))}"
         if self.resume and kept.is_file():
             return {(file, number) for file, number in json.loads(kept.read_text())}
-        ran: set[Line] = set()
+        ran: set[SourceLine] = set()
 
         def take(directory: Path, _: Sequence[Program], whole: bool) -> Sequence[Stop]:
             ran.update(code.executed(self.code, directory / machine.COUNTS) if whole else ())

@@ -143,7 +143,8 @@ def look_for(search: Search[F], bug: Bug) -> Detection:
             # The other side's records are the same with every bug.
             others = runs[: len(search.targets.all) - 1]
             began = time.monotonic()
-            records = _until_one_shows(judge, targets.tried, left, others)
+            shows = None if judge.noisy else partial(_shows, judge, left, others)
+            records = runner.run(targets.tried, left, LOSSES, shows)
             spent += time.monotonic() - began
             for shrunk in _shrunk(search, judge, targets, bug, left, (*others, records)):
                 return Detection(bug, shrunk.number + 1, shrunk, spent)
@@ -151,13 +152,9 @@ def look_for(search: Search[F], bug: Bug) -> Detection:
     return Detection(bug, len(search.programs.given) + search.programs.count, seconds=spent)
 
 
-def _until_one_shows(judge: Judge[F], tried: Target, programs: Numbered, others: Runs) -> Records:
-    """Return the records on the kernel on trial, up to the first program that shows a fault."""
-
-    def shows(number: int, seen: Record) -> bool:
-        return bool(judge.judge({number: programs[number]}, (*others, {number: seen})))
-
-    return runner.run(tried, programs, LOSSES, None if judge.noisy else shows)
+def _shows(judge: Judge[F], programs: Numbered, others: Runs, number: int, seen: Record) -> bool:
+    """Whether a program shows a fault, which ends the boot."""
+    return bool(judge.judge({number: programs[number]}, (*others, {number: seen})))
 
 
 def _shrunk(

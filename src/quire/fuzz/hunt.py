@@ -58,7 +58,7 @@ class Hunt:
     def run(self, programs: Programs, most: int, progress: Progress) -> None:
         """Run all programs, or stop after `most` findings. GuestLost if none begins.
 
-        With 0 it never stops, and faults that have a kind are counted and not shrunk.
+        With 0 it never stops, and faults that have a kind are counted, not minimised.
         """
         started, total = time.monotonic(), programs.total
         with progress.stage(f"{self.targets.arch.name} programs", total):
@@ -89,7 +89,7 @@ class Hunt:
         return 0 if alone else max(self.targets.tried.place.machines // len(self.targets.all), 1)
 
     def _run(self, programs: Programs, numbers: range) -> tuple[dict[int, Program], Runs]:
-        """Run a batch; of several, each has a directory of its own."""
+        """Run a batch, in a separate directory if there are several."""
         pool = self.guide.pool if self.guide else ()
         batch = {number: programs.program(number, pool) for number in numbers}
         if not self._ahead or programs.total <= BATCH:
@@ -102,7 +102,7 @@ class Hunt:
     def _follow_up(
         self, judge: Judge[F], batch: Numbered, runs: Runs, most: int, progress: Progress
     ) -> None:
-        """Confirm what a judge suspects, and shrink one fault of each kind."""
+        """Confirm a judge's suspects, and minimise one fault of each kind."""
         tally = judge.tally
         suspects = judge.judge(batch, runs)
         for number, fault in answer(self.targets, judge.confirm(batch, suspects, runs)):
@@ -130,7 +130,7 @@ class Hunt:
 
 
 def as_is(targets: Targets, number: int, program: Program, fault: F, runs: Runs) -> Finding[F]:
-    """Return a fault that was not shrunk."""
+    """Return a fault that was not minimised."""
     records = tuple(run[number] for run in runs)
     return Finding(number, program, program, fault, fault.kind, records, targets.labels)
 

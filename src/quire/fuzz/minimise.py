@@ -33,7 +33,8 @@ def minimise(items: Items[T], happens: Oracle[T]) -> Items[T]:
         items = next((prefix for prefix, yes in tried if yes), items)
     while len(items) > 1:
         length = len(items)
-        for choices in (_all_chunks(length), _pairs(length)):
+        single = [range(at, at + 1) for at in range(length)] if length in PAIRS_OF else []
+        for choices in (_all_chunks(length), list(itertools.combinations(single, 2))):
             answers = happens([_without(items, *chunks) for chunks in choices]) if choices else []
             gone = [chunks for chunks, yes in zip(choices, answers, strict=True) if yes]
             if gone:
@@ -62,12 +63,6 @@ def replace_each(
         # The last step replaces one item only, and is known to do.
         best = next((s for s, yes in zip(steps, together, strict=True) if yes), steps[-1])
         items = _put(items, best)
-
-
-def _pairs(length: int) -> list[Chunks]:
-    """Return all pairs of single positions below `length`, if their number is in PAIRS_OF."""
-    single = [range(at, at + 1) for at in range(length)] if length in PAIRS_OF else []
-    return list(itertools.combinations(single, 2))
 
 
 def _all_chunks(length: int) -> list[Chunks]:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from quire.arch import Architecture
 from quire.boot import launch, machine, splat
+from quire.boot.counts import Stop
 from quire.boot.launch import HERE, Place, Silent
 from quire.boot.machine import CHATTY, Counting, Hardware, Machine
-from quire.boot.stops import Stop
 from quire.fuzz.language import program as language
 from quire.fuzz.language import record
 from quire.fuzz.language.program import Numbered, Program
@@ -252,7 +252,11 @@ def _machine(target: Target, programs: Numbered) -> Machine:
     initrd, probe, kernel = target.directory / "initrd", target.probe, target.kernel
     empties = any(op.verb == "offline" for ops in programs.values() for op in ops)
     text = "".join(f"program {number}\n{language.text(ops)}" for number, ops in programs.items())
-    _lay_out(target, initrd, text)
+    target.directory.mkdir(parents=True, exist_ok=True)
+    for name in (machine.RESULTS, machine.CONSOLE, machine.COUNTS, machine.STOPS):
+        # The files of the previous boot must not be read as this one's.
+        (target.directory / name).unlink(missing_ok=True)
+    initrd.write_bytes(target.guest.initrd.read_bytes() + cpio({PROGRAMS: text.encode()}))
     parameters = (
         *(*STALLS, *machine.nodes(kernel), kernel.arch.append_fuzz),
         *(MOVABLE.get(kernel.arch.name, ()) if empties else ()),
@@ -269,14 +273,6 @@ def _machine(target: Target, programs: Numbered) -> Machine:
         loglevel=CHATTY,
         parameters=parameters,
     )
-
-
-def _lay_out(target: Target, initrd: Path, programs: str) -> None:
-    target.directory.mkdir(parents=True, exist_ok=True)
-    for name in (machine.RESULTS, machine.CONSOLE, machine.COUNTS, machine.STOPS):
-        # The files of the previous boot must not be read as this one's.
-        (target.directory / name).unlink(missing_ok=True)
-    initrd.write_bytes(target.guest.initrd.read_bytes() + cpio({PROGRAMS: programs.encode()}))
 
 
 def _watching(directory: Path, watch: Watch) -> Callable[[], None]:

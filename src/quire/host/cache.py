@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The build directory: each entry is named by a hash of its inputs, and is complete or absent."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import hashlib

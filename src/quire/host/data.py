@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Read TOML data files into dataclasses; errors name the line."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Run git independently of the user's and the host's settings."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from pathlib import Path

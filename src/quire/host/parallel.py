@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Run machines in parallel: results keep their order, and the first error stops the rest."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed

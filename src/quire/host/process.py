@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Child processes: each has its own process group, is logged, and ends when quire ends."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shlex
@@ -50,7 +48,7 @@ class Command:
     timeout: float | None = None
 
     def text(self) -> str:
-        """The command as a shell line, ready to paste."""
+        """Return the command as a shell line, ready to paste."""
         words = [f"{k}={shlex.quote(v)}" for k, v in self.env.items()]
         line = " ".join([*words, shlex.join(self.argv)])
         return f"(cd {shlex.quote(str(self.cwd))} && {line})" if self.cwd else line
@@ -114,7 +112,25 @@ def run(command: Command, tick: Callable[[], None] | None = None) -> Finished:
     UserError when the program does not exist, TimedOut past the timeout.
     """
     _announce(command)
-    return _run(command, tick)
+    with _output(command) as file:
+        child = spawn(command, file)
+        try:
+            status = _wait(child, command.timeout, tick)
+        except TimedOut:
+            # No grace after a timeout: the child has nothing worth cleaning up.
+            stop(child, grace=0)
+            raise
+        except BaseException:
+            stop(child)
+            raise
+        finally:
+            # Its PID may be reused.
+            with _groups_lock:
+                _groups.discard(child.pid)
+        if command.output or command.log:
+            return Finished(status, "")
+        file.seek(0)
+        return Finished(status, file.read().decode(errors="replace"))
 
 
 def interact(command: Command) -> int:
@@ -126,6 +142,11 @@ def interact(command: Command) -> int:
 def query(*argv: str, cwd: Path | None = None) -> Finished:
     """Run a command that changes nothing."""
     return run(Command(argv, cwd=cwd))
+
+
+def first_line(*argv: str) -> str:
+    """Return the first line of a command's output, such as a compiler's --version."""
+    return query(*argv).output.partition("\n")[0]
 
 
 def check(
@@ -155,9 +176,7 @@ def tail(path: Path, lines: int = 20) -> str:
     return "\n".join(text.splitlines()[-lines:])
 
 
-def spawn(
-    command: Command, stdout: IO[bytes] | int, stdin: int = subprocess.DEVNULL
-) -> subprocess.Popen[bytes]:
+def spawn(command: Command, stdout: IO[bytes]) -> subprocess.Popen[bytes]:
     """Start a child in its own process group and register it for kill_all()."""
     with _groups_lock:
         if _leaving.is_set():
@@ -168,7 +187,7 @@ def spawn(
                 list(command.argv),
                 cwd=command.cwd,
                 env={**_environment(), **command.env},
-                stdin=stdin,
+                stdin=subprocess.DEVNULL,
                 stdout=stdout,
                 stderr=subprocess.STDOUT,
                 process_group=0,
@@ -188,12 +207,6 @@ def stop(child: subprocess.Popen[bytes], grace: float = GRACE_SECONDS) -> None:
             child.wait(grace)
     _signal(child.pid, signal.SIGKILL)
     child.wait()
-
-
-def forget(child: subprocess.Popen[bytes]) -> None:
-    """Unregister a child after wait(): its PID may be reused."""
-    with _groups_lock:
-        _groups.discard(child.pid)
 
 
 def kill_all() -> None:
@@ -243,26 +256,6 @@ def _signal(group: int, number: int) -> bool:
     except (ProcessLookupError, PermissionError):
         return False
     return True
-
-
-def _run(command: Command, tick: Callable[[], None] | None) -> Finished:
-    with _output(command) as file:
-        child = spawn(command, file)
-        try:
-            status = _wait(child, command.timeout, tick)
-        except TimedOut:
-            # No grace after a timeout: the child has nothing worth cleaning up.
-            stop(child, grace=0)
-            raise
-        except BaseException:
-            stop(child)
-            raise
-        finally:
-            forget(child)
-        if command.output or command.log:
-            return Finished(status, "")
-        file.seek(0)
-        return Finished(status, file.read().decode(errors="replace"))
 
 
 def _wait(

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Show progress on stderr: stage, elapsed time, remaining stages. Results go to stdout."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 import time

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Find the project's own directories: lines, configs, guest, counter."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Use a kernel built elsewhere: an O= directory of any kernel."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

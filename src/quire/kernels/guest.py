@@ -4,8 +4,6 @@
 The guest has no mkfs: the image of a new XFS or ext4 is a file of the initramfs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +13,7 @@ from quire.arch.requirements import Requirement
 from quire.host import process
 from quire.host.cache import Cache, digest, sha256
 from quire.host.errors import BuildFailed
-from quire.kernels.kernel import Kernel, Toolchain, explain
+from quire.kernels.kernel import Kernel, Toolchain, compile
 
 # File names in a cache entry.
 INITRD = "guest.cpio"
@@ -53,9 +51,7 @@ def build(
         log = cache.log(f"guest-{arch.name}")
         argv = ["make", "-C", str(sources), f"-j{jobs}", f"ARCH={arch.guest}"]
         argv += [f"CROSS_COMPILE={tools.cross_compile}", f"O={directory}"]
-        command = process.Command(argv, log=log)
-        if process.run(command).status:
-            raise explain(f"the guest for {arch.name} did not build", log, command)
+        compile(process.Command(argv, log=log), f"the guest for {arch.name} did not build")
         pack(kernel, directory / "quire-guest", directory / INITRD)
 
     return _guest(arch, cache.make("guest", key, make))
@@ -92,7 +88,7 @@ def _guest(arch: Architecture, directory: Path) -> Guest:
 
 
 def cpio(files: Mapping[str, bytes]) -> bytes:
-    """An additional initramfs archive in the kernel's format: "newc", padded to 512 bytes."""
+    """Return an additional initramfs archive in the kernel's format, "newc", padded to 512."""
     members = [_member(name, data) for name, data in files.items()]
     archive = b"".join([*members, _member("TRAILER!!!", b"", 0)])
     return archive + bytes(-len(archive) % 512)

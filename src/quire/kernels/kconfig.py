@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Configure a kernel from fragments on top of allnoconfig; verify that all options survive."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

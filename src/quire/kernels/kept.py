@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Build the kernels of steps in turn in one O= directory, and keep their images."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

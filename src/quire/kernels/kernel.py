@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Build a kernel (tree × architecture × configuration) in an ordinary O= directory."""
 
-from __future__ import annotations
-
 import json
 import platform
 import re
@@ -16,6 +14,7 @@ from quire.arch import Architecture
 from quire.host import process
 from quire.host.cache import Cache, digest, sha256
 from quire.host.errors import BuildFailed, UserError
+from quire.host.process import Command
 from quire.kernels import kconfig
 from quire.source.tree import OBJDIR_PREFIX, Tree
 
@@ -135,21 +134,14 @@ def toolchain(arch: Architecture, cross_compile: str | None = None, llvm: str = 
         remedy = f"apt-get install {' '.join(packages)}\nor name another with CROSS_COMPILE="
         what = f"{compiler}, the compiler for {arch.name}, is not installed"
         raise UserError(what, remedy=remedy)
-    if llvm:
-        _require_llvm(llvm)
-    tools = Toolchain(prefix, "", llvm)
-    output = process.query(tools.compiler, "--version").output
-    return replace(tools, version=output.partition("\n")[0])
-
-
-def _require_llvm(llvm: str) -> None:
-    programs = [llvm_program(name, llvm) for name in LLVM_PROGRAMS]
-    lacking = [name for name in programs if not shutil.which(name)]
-    if lacking:
+    programs = [llvm_program(name, llvm) for name in LLVM_PROGRAMS] if llvm else []
+    if lacking := [name for name in programs if not shutil.which(name)]:
         names = " ".join(llvm_program(n, llvm if llvm[0] == "-" else "1") for n in LLVM_PACKAGES)
         remedy = f"apt-get install {names}\nor name another with LLVM="
         what = f"LLVM={llvm} is incomplete: {', '.join(lacking)} missing"
         raise UserError(what, remedy=remedy)
+    tools = Toolchain(prefix, "", llvm)
+    return replace(tools, version=process.first_line(tools.compiler, "--version"))
 
 
 def build(cache: Cache, request: Request, tick: Callable[[int], None] | None = None) -> Kernel:
@@ -166,7 +158,8 @@ def build(cache: Cache, request: Request, tick: Callable[[int], None] | None = N
             image = make_command(cache, request, request.arch.image_target, log=log)
             try:
                 _configure(cache, request, log)
-                _check(request, image, log, (lambda: tick(steps(log))) if tick else None)
+                what = f"the {request.title} did not build"
+                compile(image, what, (lambda: tick(steps(log))) if tick else None)
             except (BuildFailed, KeyboardInterrupt, OSError):
                 # make has exited and removed its incomplete targets.
                 (objdir / BUILDING).unlink(missing_ok=True)
@@ -186,9 +179,7 @@ def configure(cache: Cache, request: Request) -> Path:
     return request.objdir / ".config"
 
 
-def make_command(
-    cache: Cache, request: Request, *targets: str, log: Path | None = None
-) -> process.Command:
+def make_command(cache: Cache, request: Request, *targets: str, log: Path | None = None) -> Command:
     """Return the kbuild command, as typed by hand.
 
     With ccache, trees share objects with the same preprocessed source and options, whatever their
@@ -209,14 +200,14 @@ def make_command(
         env |= {"CCACHE_DIR": f"{root}/{CCACHE}", "CCACHE_BASEDIR": root}
     argv += [f"KCFLAGS={request.cflags}"] if request.cflags else []
     argv += [f"O={request.objdir.name}", "LOCALVERSION=", *targets]
-    return process.Command(argv, cwd=request.tree.path, env=env, log=log)
+    return Command(argv, cwd=request.tree.path, env=env, log=log)
 
 
-def merge_command(tree: Path, objdir: str, fragments: Sequence[Path], log: Path) -> process.Command:
+def merge_command(tree: Path, objdir: str, fragments: Sequence[Path], log: Path) -> Command:
     """Add the fragments to the configuration in an O= directory, between two targets of kbuild."""
     merge = ["scripts/kconfig/merge_config.sh", "-m", "-O", objdir, f"{objdir}/.config"]
     merge += [str(path.resolve()) for path in fragments]
-    return process.Command(merge, cwd=tree, log=log)
+    return Command(merge, cwd=tree, log=log)
 
 
 def steps(log: Path) -> int:
@@ -225,7 +216,8 @@ def steps(log: Path) -> int:
 
 
 def log_file(cache: Cache, kind: str, request: Request) -> Path:
-    """The log of a kernel, whose make steps are counted; several kernels may be built at a time."""
+    """Return the log of a kernel, whose make steps are counted; several kernels may be built at a
+    time."""
     return cache.log(f"{kind}-{request.tree.label}-{request.tree.key}-{request.objdir.name}")
 
 
@@ -243,13 +235,13 @@ def _configure(cache: Cache, request: Request, log: Path) -> None:
     objdir = request.objdir
     if (objdir / ".config").is_file() and (objdir / "include/config/auto.conf").is_file():
         return
-    _check(request, make_command(cache, request, "allnoconfig", log=log), log)
-    _check(request, merge_command(request.tree.path, objdir.name, request.fragments, log), log)
-    _check(request, make_command(cache, request, "olddefconfig", log=log), log)
-    _require(request, objdir / ".config")
-
-
-def _require(request: Request, config: Path) -> None:
+    first, last = (
+        make_command(cache, request, target, log=log) for target in ("allnoconfig", "olddefconfig")
+    )
+    merge = merge_command(request.tree.path, objdir.name, request.fragments, log)
+    for command in (first, merge, last):
+        compile(command, f"the {request.title} did not build")
+    config = objdir / ".config"
     if request.strict:
         kconfig.require(request.fragments, config)
         return
@@ -262,16 +254,15 @@ def _require(request: Request, config: Path) -> None:
         print(f"quire: {what} were lost in Linux {version}: {names}", file=sys.stderr)
 
 
-def _check(
-    request: Request, command: process.Command, log: Path, tick: Callable[[], None] | None = None
-) -> None:
-    finished = process.run(command, tick)
-    if finished.status:
-        raise explain(f"the {request.title} did not build", log, command)
+def compile(command: Command, what: str, tick: Callable[[], None] | None = None) -> None:
+    """Run make or a compiler with a log. On failure, explain() `what` did not build."""
+    if process.run(command, tick).status:
+        raise explain(what, command)
 
 
-def explain(what: str, log: Path, command: process.Command) -> BuildFailed:
-    """The error for a failed make: its first `error:` line, the log, the command."""
+def explain(what: str, command: Command) -> BuildFailed:
+    """Return the error for a failed make: its first `error:` line, the log, the command."""
+    log = command.log or Path()
     if _disk_was_full(log):
         remedy = "free some space (a demo needs 4 GB), or name another build directory with O=DIR"
         return BuildFailed(f"no space left on the device: {what}", f"whole log: {log}", remedy)
@@ -296,7 +287,7 @@ def _finish(request: Request) -> None:
 
 
 def load(request: Request) -> Kernel:
-    """The requested kernel; without a hash if it is not built."""
+    """Return the requested kernel; without a hash if it is not built."""
     built = request.objdir / BUILT
     sha = json.loads(built.read_text())["image_sha256"] if built.is_file() else ""
     arch, tree, tools = request.arch, request.tree, request.toolchain

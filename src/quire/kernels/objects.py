@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Read .text of an object file: its functions, its bytes, its source lines."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -12,7 +10,7 @@ from elftools.elf.elffile import ELFFile
 TEXT = ".text"
 
 
-class Line(NamedTuple):
+class LineRow(NamedTuple):
     """A row of a line table: code from this address on belongs to that line of the file."""
 
     address: int
@@ -39,7 +37,7 @@ def code(path: Path) -> bytes:
         return bytes(section.data()) if section else b""
 
 
-def lines(path: Path) -> list[Line]:
+def lines(path: Path) -> list[LineRow]:
     """Return the line table of an object's code, with a last row at its end; empty without one."""
     with path.open("rb") as file:
         size = ELFFile(file).get_section_by_name(TEXT)["sh_size"]
@@ -48,17 +46,17 @@ def lines(path: Path) -> list[Line]:
         return next(found, [])
 
 
-def _sequences(file: BinaryIO) -> Iterator[list[Line]]:
+def _sequences(file: BinaryIO) -> Iterator[list[LineRow]]:
     elf = ELFFile(file)
     dwarf: Any = elf.get_dwarf_info() if elf.has_dwarf_info() else None
     for unit in dwarf.iter_CUs() if dwarf else ():
         program = dwarf.line_program_for_CU(unit)
         files: dict[int, str] = {}
-        rows: list[Line] = []
+        rows: list[LineRow] = []
         for state in filter(None, (entry.state for entry in program.get_entries())):
             if state.file not in files:
                 files[state.file] = _file(program.header, state.file)
-            rows.append(Line(state.address, files[state.file], state.line))
+            rows.append(LineRow(state.address, files[state.file], state.line))
             if state.end_sequence:
                 yield rows
                 rows = []

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Compile the kernel's selftests outside its tree, and make them tests of the guest."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 
@@ -10,7 +8,7 @@ from quire.host import process
 from quire.host.cache import digest
 from quire.kernels import guest
 from quire.kernels.guest import Guest
-from quire.kernels.kernel import Kernel, explain
+from quire.kernels.kernel import Kernel, compile
 from quire.kselftest import output, runs
 from quire.kselftest.runs import RunChoice
 from quire.session import Session
@@ -85,7 +83,10 @@ def _headers(session: Session, kernel: Kernel) -> Path:
     def make(directory: Path) -> None:
         log = session.cache.log(f"headers-{base.key}-{kernel.arch.name}")
         _make(session, kernel, log, "-C", str(base.path), f"O={directory}", "headers")
-        _tidy(directory)
+        # Nothing but usr/ is needed from here on.
+        for entry in directory.iterdir():
+            if entry.is_dir() and entry.name != "usr":
+                shutil.rmtree(entry)
 
     return session.cache.make("headers", key, make) / "usr/include"
 
@@ -97,12 +98,4 @@ def _make(session: Session, kernel: Kernel, log: Path, *words: str) -> None:
     command = process.Command(
         [*argv, f"CROSS_COMPILE={kernel.toolchain.cross_compile}", *words], log=log
     )
-    if process.run(command).status:
-        raise explain(f"the {arch} selftests did not build", log, command)
-
-
-def _tidy(directory: Path) -> None:
-    """Keep only usr/: nothing else is needed from here on."""
-    for entry in directory.iterdir():
-        if entry.is_dir() and entry.name != "usr":
-            shutil.rmtree(entry)
+    compile(command, f"the {arch} selftests did not build")

@@ -1,18 +1,30 @@
 # SPDX-License-Identifier: GPL-2.0
 """Compare the two sides case by case, and confirm the differences in a second run."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
+from quire.arch import Architecture
 from quire.boot.ktap import Status
+from quire.host.errors import Difference, QuireError
+from quire.kselftest import binaries
 from quire.kselftest.output import EXIT
+from quire.kselftest.runs import RunChoice
+from quire.session import Session
+from quire.suites import suite
 from quire.suites.outcome import Case, Outcome
+from quire.suites.suite import Job
 
 _NUMBER = re.compile(r"\d+")
+# The kernel's command line has no room for more patterns.
+AT_ONCE = 20
+# Only a name, so that logs of repeated boots do not overwrite the first ones.
+AGAIN = "quire_again=1"
+# Fields of a case in JSON.
+CASE = ("name", "a", "b", "again", "regressed", "told")
 # The sides' labels: A's, B's.
 Labels = tuple[str, str]
 
@@ -56,6 +68,71 @@ class Pair:
         if self.again and self.again[1] is not self.b:
             return f"{labels[1]}, second run: {self.again[1]}"
         return "same result in a second run" if self.again else ""
+
+
+@dataclass(frozen=True)
+class SelftestResult:
+    """The selftests' results on one architecture's two kernels."""
+
+    arch: Architecture
+    choice: RunChoice
+    cases: list[Pair]
+    labels: Labels
+    # From the first run: A, B.
+    outcomes: tuple[Outcome, Outcome]
+
+    @property
+    def counts(self) -> tuple[dict[str, int], dict[str, int]]:
+        """The number of cases per status, on A and on B."""
+        return counts(case.a for case in self.cases), counts(case.b for case in self.cases)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the result for --json."""
+        a, b = self.outcomes
+        return {
+            "architecture": self.arch.name,
+            "base": str(a.kernel.tree.base.version),
+            "labels": dict(zip("ab", self.labels, strict=True)),
+            "logs": {"a": a.logs, "b": b.logs},
+            "left out": self.choice.left_out,
+            "counts": dict(zip("ab", self.counts, strict=True)),
+            "compared nothing": idle(self.cases),
+            "cases": [{key: getattr(case, key) for key in CASE} for case in self.cases],
+        }
+
+
+def run(
+    session: Session,
+    choice: RunChoice,
+    jobs: Sequence[Job],
+    patterns: Sequence[str],
+    labels: Labels,
+) -> SelftestResult:
+    """Run the same programs on both kernels; repeat those that differ."""
+
+    def rerun(names: Sequence[str]) -> tuple[Outcome, Outcome]:
+        session.progress.say(f"repeated on both: {', '.join(names)}")
+        repeated = [
+            replace(job, options=replace(job.options, parameters=(*job.options.parameters, AGAIN)))
+            for job in jobs
+        ]
+        return _boot(session, choice, repeated, names if len(names) <= AT_ONCE else ["*"])
+
+    outcomes = _boot(session, choice, jobs, patterns)
+    cases = confirm(compare(*outcomes), rerun)
+    return SelftestResult(jobs[0].kernel.arch, choice, cases, labels, outcomes)
+
+
+def _boot(
+    session: Session, choice: RunChoice, jobs: Sequence[Job], patterns: Sequence[str]
+) -> tuple[Outcome, Outcome]:
+    """Run the same programs on both kernels. A lost guest aborts the comparison."""
+    # Build once, not in both boots in parallel.
+    binaries.build(session, jobs[0].kernel, choice)
+    a, b = suite.several(session, jobs, patterns, binaries.tests(choice))
+    if lost := a.lost or b.lost:
+        raise lost
+    return a, b
 
 
 def compare(a: Outcome, b: Outcome) -> list[Pair]:
@@ -112,17 +189,13 @@ def grouped(pairs: Sequence[Pair]) -> list[tuple[str, Pair]]:
             continue
         like = (pair.run, pair.a, pair.b, _NUMBER.sub("#", pair.told))
         groups.setdefault(like if pair.a is pair.b else (pair.name,), []).append(pair)
-    return [(_name(group), group[0]) for group in groups.values()]
+    more = {name: f" and {len(group) - 1} more" for name, group in groups.items() if group[1:]}
+    return [(group[0].name + more.get(name, ""), group[0]) for name, group in groups.items()]
 
 
 def counts(statuses: Iterable[Status]) -> dict[str, int]:
     """Count the cases per status, in alphabetical order."""
     return dict(sorted(Counter(statuses).items()))
-
-
-def _name(group: Sequence[Pair]) -> str:
-    first = group[0].name
-    return first if len(group) == 1 else f"{first} and {len(group) - 1} more"
 
 
 def _by_name(outcome: Outcome) -> dict[str, Case]:
@@ -140,3 +213,20 @@ def _text(a: Case | None, b: Case | None) -> str:
     # Some programs, such as cow, name the test in a comment and only the outcome in the result.
     context = worse.diagnostics[-1:] if worse.status is Status.FAIL else ()
     return "; ".join(filter(None, (worse.reason, *context)))
+
+
+def failure(results: Sequence[SelftestResult]) -> QuireError | None:
+    """Return the error for cases that pass on A but not on B, or if no case passes on A."""
+    lines: list[str] = []
+    for result in results:
+        worse = [case for case in result.cases if case.regressed]
+        name = result.arch.name
+        lines += [f"{name}: {case.name}: {case.b}: {case.told}" for case in worse]
+        if not any(case.a is Status.PASS for case in result.cases):
+            lines.append(f"{name}: no case passes on {result.labels[0]}, so nothing was compared")
+        if lines:
+            lines += [f"whole log: {outcome.logs}" for outcome in result.outcomes]
+    if not lines:
+        return None
+    a, b = results[0].labels
+    return Difference(f"{b} fails cases that {a} passes", "\n".join(lines), "read both logs")

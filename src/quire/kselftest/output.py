@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Parse the programs' output: TAP, a dialect, or only an exit status."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -46,7 +44,7 @@ def expand(report: Test, lines: Sequence[str], dialects: Mapping[str, str]) -> N
 
 
 def split(lines: Iterable[str]) -> dict[str, tuple[list[str], list[str]]]:
-    """Each run's output and the harness's remarks, by the run's name, which follows both."""
+    """Return each run's output and the harness's remarks, by the run's name, which follows both."""
     outputs = {}
     printed: list[str] = []
     remarks: list[str] = []

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Select runs in guest/selftests/runs.toml for a base and an architecture."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -61,15 +59,14 @@ class RunChoice:
         return tuple(dict.fromkeys(run.program for run in self.runs))
 
 
-def read(file: Path) -> list[Run]:
-    """Read the file's runs. UserError for an invalid one."""
-    remedy = f"give each [[run]] command, seconds, output: {', '.join(DIALECTS)}"
-    return data.Table("run", Run, remedy, trouble=_trouble).read(file)
-
-
 def _trouble(run: Run) -> str:
     good = run.seconds > 0 and run.output in DIALECTS
     return "" if good else "a run has no time limit, or an unknown output"
+
+
+# Read the runs of a file.
+REMEDY = f"give each [[run]] command, seconds, output: {', '.join(DIALECTS)}"
+read = data.Table("run", Run, REMEDY, trouble=_trouble).read
 
 
 def choose(runs: Sequence[Run], tree: Path, arch: Architecture) -> RunChoice:

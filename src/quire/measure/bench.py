@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """Run benchmarks in parallel; each boot is cached under a hash of its inputs."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from quire.arch import Cpu
 from quire.boot import counter, counts, launch, machine, results
 from quire.boot.counter import Plugin
 from quire.boot.counts import RegionCounts
@@ -48,6 +47,10 @@ class Setup:
     locks: tuple[str, ...] = ()
     # A userland, for a whole program.
     disk: Disk | None = None
+
+    def on(self, cpu: Cpu) -> "Setup":
+        """Return the same kernel, booted on another CPU."""
+        return replace(self, kernel=replace(self.kernel, arch=self.kernel.arch.on(cpu)))
 
     def machine(self, benchmark: Benchmark) -> Machine:
         """Return the machine that measures `benchmark`."""
@@ -141,11 +144,13 @@ class Boot:
 
 @dataclass(frozen=True)
 class Sampling:
-    """At least `repeat` samples, or, if `fresh`, that many new ones; `place` runs the machines."""
+    """At least `repeat` samples, or, if `fresh`, that many new ones."""
 
     repeat: int = 1
     fresh: bool = False
-    place: Place = HERE
+
+
+ONCE = Sampling()
 
 
 Samples = dict[tuple[str, Benchmark], list[Sample]]
@@ -157,6 +162,7 @@ def measure(
     benchmarks: Sequence[Benchmark],
     progress: Progress,
     options: Sampling,
+    place: Place = HERE,
 ) -> Samples:
     """Collect all samples of every benchmark and setup, keyed by kernel image and benchmark.
 
@@ -174,9 +180,9 @@ def measure(
         with progress.stage(f"{architectures} bench", len(boots)):
             parallel.side_by_side(
                 boots,
-                lambda boot: _sample(cache, boot, options.place),
+                lambda boot: _sample(cache, boot, place),
                 lambda done, boot, _: progress.at(done, boot.name),
-                options.place.machines,
+                place.machines,
             )
     return {
         (setup.kernel.image_sha256, benchmark): [
@@ -188,7 +194,7 @@ def measure(
 
 
 def known(cache: Cache, setup: Setup, benchmark: Benchmark) -> list[Path]:
-    """The directories of cached samples."""
+    """Return the directories of cached samples."""
     return sorted(cache.path("cell", setup.key(benchmark)).glob("run-*"))
 
 
@@ -203,8 +209,7 @@ def _sample(cache: Cache, boot: Boot, place: Place) -> None:
     key = boot.setup.key(boot.benchmark)
 
     def build(directory: Path) -> None:
-        for calls in boot.benchmark.workload.calls:
-            _require_function(boot.setup.kernel, calls)
+        _require_functions(boot)
         # Boots with the same name may run in parallel: other runs, other configurations.
         work = launch.workdir(cache, f"{boot.name}-{key}-{boot.number}")
         _require_success(boot, launch.boot(boot.setup.machine(boot.benchmark), place, work), work)
@@ -256,23 +261,24 @@ def _load(directory: Path, benchmark: Benchmark) -> Sample:
 
 def countable(benchmarks: Sequence[Benchmark], kernel: Kernel) -> tuple[list[Benchmark], str]:
     """Drop counted calls of functions that the kernel lacks, and return their names."""
-    names = _functions(kernel)
-    counted = {calls: None for benchmark in benchmarks for calls in benchmark.workload.calls}
-    lost = [calls for calls in counted if not any(map(calls.counts, names))]
-    kept = []
+    lost, kept = _lost(kernel, benchmarks), []
     for benchmark in benchmarks:
         calls = tuple(calls for calls in benchmark.workload.calls if calls not in lost)
         kept.append(replace(benchmark, workload=replace(benchmark.workload, calls=calls)))
     return kept, ", ".join(f"no function {' or '.join(calls.symbols)}" for calls in lost)
 
 
-def _functions(kernel: Kernel) -> list[str]:
-    return [line.split()[1] for line in counter.symbols(kernel).read_text().splitlines()]
+def _lost(kernel: Kernel, benchmarks: Sequence[Benchmark]) -> list[Calls]:
+    """The counted calls of functions that the kernel lacks."""
+    names = [line.split()[1] for line in counter.symbols(kernel).read_text().splitlines()]
+    counted = {calls: None for benchmark in benchmarks for calls in benchmark.workload.calls}
+    return [calls for calls in counted if not any(map(calls.counts, names))]
 
 
-def _require_function(kernel: Kernel, calls: Calls) -> None:
-    """Raise UserError unless the kernel has the function: otherwise the count would be zero."""
-    if not any(map(calls.counts, _functions(kernel))):
+def _require_functions(boot: Boot) -> None:
+    """Raise UserError if the kernel lacks a function, as the count would be zero."""
+    kernel = boot.setup.kernel
+    for calls in _lost(kernel, [boot.benchmark]):
         raise UserError(
             f"this kernel has no function {' or '.join(calls.symbols)} whose calls can be counted",
             f"{kernel.arch.name} {kernel.tree.label}: {kernel.system_map}",

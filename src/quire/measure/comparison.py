@@ -1,22 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
 """Compare two sides: the same benchmarks on the same architecture."""
 
-from __future__ import annotations
-
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from itertools import pairwise
+from pathlib import Path
 
 from quire.arch import Architecture
+from quire.host import data
 from quire.host.errors import Difference
-from quire.measure import cost, cycles, posted, profile
+from quire.measure import cost, cycles, profile
 from quire.measure.bench import Sample, Samples
-from quire.measure.cost import Cost
-from quire.measure.locks import Locks
+from quire.measure.cost import Cost, Locks
 from quire.measure.null import Null
-from quire.measure.posted import Figures, Posted
 from quire.measure.profile import ProfileLine
 from quire.measure.workloads import Benchmark, Calls
 
@@ -24,6 +22,33 @@ from quire.measure.workloads import Benchmark, Calls
 STABLE = 0.001
 # Maximum changed symbols kept per benchmark.
 SYMBOLS = 30
+
+
+@dataclass(frozen=True)
+class Posted:
+    """One figure. An empty `arch`, `size` or `parameters` means that the posting does not say, or
+    that the figure applies to all."""
+
+    text: str
+    # The posting: author, subject, date.
+    source: str
+    arch: str = ""
+    size: int | None = None
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    # The posted values of the benchmark's counter, before and after.
+    counters: str = ""
+
+    def covers(self, benchmark: Benchmark, arch: str) -> bool:
+        """Tell whether the figure is for exactly this benchmark of its workload."""
+        return (
+            self.arch in ("", arch)
+            and self.size == benchmark.size
+            and self.parameters in ({}, dict(benchmark.parameters))
+        )
+
+
+# By workload.
+Figures = Mapping[str, tuple[Posted, ...]]
 
 
 @dataclass(frozen=True)
@@ -74,12 +99,6 @@ class BenchmarkResult:
     symbols: tuple[ProfileLine, ...] = ()
     # The spread due to code placement, if it was counted.
     null: Null | None = None
-
-    @property
-    def title(self) -> str:
-        """The workload, variant and folio size."""
-        size = f" {self.benchmark.size} KiB" if self.benchmark.size is not None else ""
-        return self.benchmark.label + size
 
     @property
     def ratio(self) -> float:
@@ -151,9 +170,10 @@ def compare(
     for benchmark in benchmarks:
         a, b = (samples[image, benchmark] for image in images)
         sides = (figure(arch, benchmark, a, known.locks), figure(arch, benchmark, b, known.locks))
-        authors = posted.find(known.posted, benchmark, arch.name)
-        changed = _changed(known.locks, _chosen(benchmark, a), _chosen(benchmark, b))
-        rows.append(BenchmarkResult(benchmark, *sides, authors, changed))
+        authors = find_posted(known.posted, benchmark, arch.name)
+        lines = profile.lines(_chosen(benchmark, a), _chosen(benchmark, b), known.locks)
+        changed = [line for line in lines if line.a != line.b][:SYMBOLS]
+        rows.append(BenchmarkResult(benchmark, *sides, authors, tuple(changed)))
     return Comparison(arch, labels, tuple(rows))
 
 
@@ -189,23 +209,15 @@ def _insns(sample: Sample) -> float:
 
 
 def _chosen(benchmark: Benchmark, samples: Sequence[Sample]) -> Sample:
-    """The median; with several CPUs the minimum, as disturbances only add."""
-    return min(samples, key=_insns) if benchmark.cpus > 1 else _median(samples)
-
-
-def _median(samples: Sequence[Sample]) -> Sample:
-    """The sample with the median of instructions, the lower of two."""
+    """The median, the lower of two; with several CPUs the minimum, as disturbances only add."""
+    if benchmark.cpus > 1:
+        return min(samples, key=_insns)
     middle = statistics.median_low(map(_insns, samples))
     return next(sample for sample in samples if _insns(sample) == middle)
 
 
-def _changed(locks: Locks | None, a: Sample, b: Sample) -> tuple[ProfileLine, ...]:
-    lines = profile.lines(a, b, locks)
-    return tuple(line for line in lines if line.a != line.b)[:SYMBOLS]
-
-
 def calls(sample: Sample, counted: Calls) -> float:
-    """The number of calls to a function, per unit."""
+    """Return the number of calls to a function, per unit."""
     symbols = sample.counts.symbols.items()
     return sum(count.calls for name, count in symbols if counted.counts(name)) / sample.divisor
 
@@ -221,7 +233,7 @@ def require(comparisons: Sequence[Comparison]) -> None:
     if not excess:
         return
     lines = [
-        f"{arch.label} {row.title}: {calls.what} ({calls.symbols[0]}) "
+        f"{arch.label} {row.benchmark.heading}: {calls.what} ({calls.symbols[0]}) "
         f"{row.a.calls[calls.what]:g} → {row.b.calls[calls.what]:g} "
         f"per {row.benchmark.workload.unit}"
         for arch, row, calls in excess
@@ -291,3 +303,16 @@ def grown(row: BenchmarkResult) -> list[ProfileLine]:
     """Return the symbols that cost more on side B, the largest increase first."""
     lines = [line for line in row.symbols if line.change() > 0]
     return [line for line in lines if line.change() >= GREW * max(map(ProfileLine.change, lines))]
+
+
+def read_posted(file: Path) -> Figures:
+    """Read a file's figures; none if it does not exist. UserError says what is wrong with it."""
+    return data.optional(
+        file, dict[str, tuple[Posted, ...]], "lines/6.12/posted.toml shows the keys"
+    )
+
+
+def find_posted(figures: Figures, benchmark: Benchmark, arch: str) -> Posted | None:
+    """Return the figure for a benchmark, or None."""
+    of_workload = figures.get(benchmark.workload.name, ())
+    return next((figure for figure in of_workload if figure.covers(benchmark, arch)), None)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Find the benchmarks and cases for a change, by the files that it touches."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase

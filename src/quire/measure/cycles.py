@@ -5,8 +5,6 @@ cpus/NAME.toml describes a CPU: the caches that the plugin simulates, and the we
 sources. Estimates ignore branch prediction, overlapping misses and TLB misses.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -72,7 +70,7 @@ def _read(name: str) -> CpuModel:
 
 
 def names() -> list[str]:
-    """All CPUs."""
+    """Return all CPUs."""
     return sorted(file.stem for file in CPUS.glob("*.toml"))
 
 
@@ -94,7 +92,7 @@ def of(arch: Architecture, name: str = DEFAULT) -> CpuModel:
 
 
 def add_option(part: argparse.ArgumentParser) -> None:
-    """--cycles."""
+    """Add --cycles."""
     text = f"simulate caches and estimate cycles of a CPU ({', '.join(names())}); slower; "
     text += "docs/results/cycles.md describes the accuracy"
     add = part.add_argument

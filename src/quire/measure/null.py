@@ -8,8 +8,6 @@ move assembly, cold functions or code within a function, and keeps the order of 
 does not support M.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """Profile a benchmark: instructions, calls, events and locks per kernel symbol, on both sides."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from quire.boot.counts import SymbolCount
 from quire.measure import cost
 from quire.measure.bench import Sample
-from quire.measure.locks import Locks
+from quire.measure.cost import Locks
 
 # Instructions outside all kernel symbols.
 USER, NOWHERE = "[user space]", "[outside any symbol]"
@@ -57,6 +56,21 @@ def lines(a: Sample, b: Sample, locks: Locks | None = None, by: str = INSNS) -> 
     return sorted(
         unsorted, key=lambda line: (-abs(line.change(by)), -line.a.number(by), line.symbol)
     )
+
+
+def as_json(line: ProfileLine) -> dict[str, Any]:
+    """Return a symbol for --json."""
+    a, b = line.a, line.b
+    return {
+        "symbol": line.symbol,
+        "a": a.insns,
+        "b": b.insns,
+        "change": line.change(),
+        "a_calls": a.calls,
+        "b_calls": b.calls,
+        "a_events": a.events,
+        "b_events": b.events,
+    }
 
 
 def counted(sample: Sample, kind: str) -> bool:

@@ -2,8 +2,6 @@
 """Read the workloads: sizes, variants, units. Each NAME.c in guest/workloads/ has a NAME.toml;
 guest/README.md explains the keys."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,8 +13,9 @@ from typing import Any
 from quire.arch.architecture import Architecture, Rows
 from quire.host import data
 from quire.host.errors import UserError
-from quire.kernels import program
-from quire.measure import concerns, locks
+from quire.kernels import user
+from quire.measure import concerns
+from quire.measure.cost import LOCKS_FILE
 
 # Folio sizes in KiB; 4 is a small folio.
 SIZES = (4, 16, 64, 256, 1024, 2048)
@@ -29,7 +28,7 @@ DEMO = "demo.toml"
 # The rows that show what each topic gains.
 HEADLINES = "headlines.toml"
 # Files in the workloads' folder that describe no workload.
-OTHERS = (GROUPS, DEMO, HEADLINES, locks.FILE, concerns.FILE)
+OTHERS = (GROUPS, DEMO, HEADLINES, LOCKS_FILE, concerns.FILE)
 
 # A workload in the guest's sources: its name, and its summary.
 _SUMMARY = re.compile(r'\.name = "([^"]+)",\s+\.summary = ((?:"[^"]*"\s*)+)')
@@ -52,7 +51,7 @@ class Calls:
     no_more_than_a: bool = False
 
     def counts(self, name: str) -> bool:
-        """Whether `name` is the function or one of its clones."""
+        """Tell whether `name` is the function or one of its clones."""
         return any(name == symbol or name.startswith(f"{symbol}.") for symbol in self.symbols)
 
 
@@ -128,6 +127,11 @@ class Benchmark:
         return " ".join([self.workload.name, *(value for _, value in self.parameters)])
 
     @property
+    def heading(self) -> str:
+        """The benchmark's name with the folio size, as in reports: "swapout zero 64 KiB"."""
+        return self.label if self.size is None else f"{self.label} {self.size} KiB"
+
+    @property
     def title(self) -> str:
         """The benchmark's name with the folio size, as in documents: "swapout zero 64"."""
         return f"{self.label} {self.size or ''}".strip()
@@ -166,7 +170,7 @@ class Catalogue:
     headlines: Mapping[str, tuple[Rows, ...]] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, folder: Path) -> Catalogue:
+    def read(cls, folder: Path) -> "Catalogue":
         """Read the workloads of a folder. UserError says what is wrong with a file."""
         lists = dict[str, tuple[str, ...]]
         groups = data.optional(folder / GROUPS, lists, "give each group a list")
@@ -201,7 +205,7 @@ class Catalogue:
 
     @staticmethod
     def on_cpus(benchmarks: Iterable[Benchmark], cpus: int) -> list[Benchmark]:
-        """The same on several CPUs; the process uses all unless a parameter says otherwise."""
+        """Return the same on several CPUs, used by the process unless a parameter forbids it."""
         running = (("others", "running"),)
         return [
             replace(
@@ -224,10 +228,6 @@ class Catalogue:
             replace(benchmark, lines=benchmark.size in benchmark.workload.lines)
             for benchmark in benchmarks
         ]
-
-    def headline(self, topic: str) -> list[Benchmark]:
-        """Return the benchmarks that show a topic's gain, if any."""
-        return self.rows(self.headlines.get(topic, ()))
 
     def rows(self, wanted: Iterable[Rows]) -> list[Benchmark]:
         """Select benchmarks of several workloads, each at its sizes. Raises like benchmarks()."""
@@ -285,7 +285,7 @@ def of_program(source: Path) -> Workload:
     without a folio size."""
     described = source.with_suffix(".toml")
     workload = read(described) if described.is_file() else Workload(source.stem, sizes=())
-    return replace(workload, name=source.stem, program=program.path(source))
+    return replace(workload, name=source.stem, program=user.path(source))
 
 
 def fields(

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Configure and build a kernel's Debian packages, with its own `make bindeb-pkg`."""
 
-from __future__ import annotations
-
 import platform
 import re
 import shutil
@@ -21,7 +19,7 @@ from quire.host.cache import Cache, sha256
 from quire.host.errors import BuildFailed, GuestLost, UserError
 from quire.kernels import kernel
 from quire.kernels.guest import Guest
-from quire.kernels.kernel import Kernel, Request, explain
+from quire.kernels.kernel import Kernel, Request, compile
 from quire.session import Session
 from quire.source.base import Base
 from quire.source.line import Line
@@ -116,8 +114,8 @@ def _make(cache: Cache, request: Request, log: Path, tick: Callable[[int], None]
     make = kernel.make_command(cache, request, *words, log=log)
     profile = {"DEB_BUILD_PROFILES": "" if native else NO_HEADERS, "DEB_BUILD_OPTIONS": "terse"}
     command = replace(make, env={**make.env, **profile})
-    if process.run(command, (lambda: tick(kernel.steps(log))) if tick else None).status:
-        raise explain(f"the packages of the {request.title} were not built", log, command)
+    what = f"the packages of the {request.title} were not built"
+    compile(command, what, (lambda: tick(kernel.steps(log))) if tick else None)
 
 
 def _collect(built: Kernel, output: Path, log: Path) -> Packages:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Compare what whole programs cost on two kernels: instructions in QEMU, time under UML."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

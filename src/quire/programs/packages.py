@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Choose and download Debian packages for an image, with what they depend on."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

@@ -5,8 +5,6 @@ In the guest, a recipe is a program of a user (`program bench`): it marks its me
 reports by lines, docs/dev/programs.md.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +14,7 @@ from quire.boot.machine import Disk
 from quire.host import data, process
 from quire.host.cache import digest
 from quire.host.errors import UserError
-from quire.kernels import kernel, program
+from quire.kernels import kernel, user
 from quire.kernels.guest import Guest
 from quire.kernels.kernel import Kernel
 from quire.measure import workloads
@@ -58,7 +56,7 @@ def read(guest: Path, name: str) -> Recipe:
     recipe = data.read(file, Recipe, REMEDY, lambda keys: _with_name(name, keys))
     own = replace(
         recipe.workload,
-        program=program.path(file),
+        program=user.path(file),
         kernel_parameters=(f"{PATIENCE}={recipe.seconds * 1000}",),
     )
     return replace(recipe, workload=own)
@@ -86,7 +84,7 @@ def _preprocessed(session: Session, of: Kernel, name: str) -> bytes:
     request = session.request(of.arch, of.tree)
     command = kernel.make_command(session.cache, request, name, log=log)
     if process.run(command).status:
-        raise kernel.explain(f"{name} could not be preprocessed", log, command)
+        raise kernel.explain(f"{name} could not be preprocessed", command)
     return (of.objdir / name).read_bytes()
 
 

@@ -2,8 +2,6 @@
 """Build a Debian root file system as an ext4 image, without root: packages are unpacked here and
 installed in the guest, so that no foreign binary runs on this host."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Sequence

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """stress-ng as a suite: guest/programs/stress-ng.toml lists stressors, each size is a run."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

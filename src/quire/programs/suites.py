@@ -5,8 +5,6 @@ The guest's `selftests` runs them: each run is a line of its plan. Boots are sma
 guest costs few runs and an interrupted comparison continues (--resume).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The comparison as JSON, with all inputs needed to reproduce its numbers."""
 
-from __future__ import annotations
-
 import platform
 import shlex
 from collections.abc import Sequence
@@ -14,9 +12,8 @@ from quire.host.cache import sha256
 from quire.host.console import head
 from quire.measure.bench import Provenance
 from quire.measure.comparison import BenchmarkResult, Comparison, Figure
-from quire.measure.profile import ProfileLine
 from quire.source import base as bases
-from quire.source.side import Side, Sides
+from quire.source.side import Sides
 
 
 def report(
@@ -30,7 +27,10 @@ def report(
         "quire": quire.__version__,
         "command": shlex.join(command),
         "host": {"machine": platform.machine(), "python": platform.python_version()},
-        "sides": {name: _side(side) for name, side in zip("ab", sides.both, strict=True)},
+        "sides": {
+            name: {"label": side.label, "about": side.about, **bases.as_json(side.origin)}
+            for name, side in zip("ab", sides.both, strict=True)
+        },
         "series": {
             "file": series.file.name,
             "versions": str(series.versions),
@@ -39,10 +39,6 @@ def report(
         "architectures": [_architecture(*part) for part in parts if part[0].arch.cpu is None],
         "further_cpus": [_further_cpu(*part) for part in parts if part[0].arch.cpu],
     }
-
-
-def _side(side: Side) -> dict[str, Any]:
-    return {"label": side.label, "about": side.about, **bases.as_json(side.origin)}
 
 
 def _further_cpu(comparison: Comparison, provenance: Provenance) -> dict[str, Any]:
@@ -88,13 +84,10 @@ def _row(row: BenchmarkResult) -> dict[str, Any]:
         "calls_beyond_a": [calls.what for calls in row.excess],
         "posted": row.posted.text if row.posted else "",
         **({"placement_alone": asdict(row.null)} if row.null else {}),
-        "symbols": [_symbol(line) for line in row.symbols],
+        "symbols": [
+            {"name": line.symbol, "a": asdict(line.a), "b": asdict(line.b)} for line in row.symbols
+        ],
     }
-
-
-def _symbol(line: ProfileLine) -> dict[str, Any]:
-    """A changed symbol, without kinds of events that occur on neither side."""
-    return {"name": line.symbol, "a": asdict(line.a), "b": asdict(line.b)}
 
 
 def figure(figure: Figure) -> dict[str, Any]:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The dot plot: ratios of instructions on a log scale, as an SVG for light and dark."""
 
-from __future__ import annotations
-
 import html
 import math
 from collections.abc import Mapping, Sequence
@@ -69,7 +67,7 @@ def of_report(report: Json, *, full: bool = False) -> str:
 
 
 def choose(ratios: Ratios) -> dict[str, Sequence[float | None]]:
-    """The benchmarks to show, best first: those in ROWS, or else the first ones."""
+    """Return the benchmarks to show, best first: those in ROWS, or else the first ones."""
     names = [name for name in ROWS if name in ratios] or list(ratios)[:MOST]
     known = {ROWS.get(name, name): ratios[name] for name in names if any(ratios[name])}
     return dict(sorted(known.items(), key=lambda row: -max(filter(None, row[1]))))

@@ -6,10 +6,9 @@ benchmark, and shows the symbols that changed. page.html (a jinja2 template), pa
 are in this folder.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from importlib import resources
 from operator import itemgetter
 from typing import Any
@@ -19,7 +18,7 @@ from markupsafe import Markup
 
 from quire.measure import cost, profile
 from quire.report import dots
-from quire.report.table import NOTABLE, UNKNOWN, number
+from quire.report.table import NOTABLE, UNKNOWN, number, style
 
 Json = Mapping[str, Any]
 Labels = tuple[str, str]
@@ -79,7 +78,7 @@ def render(report: Json) -> str:
         # "</script>" or "<!--" would end the element or its text.
         data=Markup(data.replace("<", "\\u003c")),
         number=_number,
-        good=_good,
+        good=partial(style, fewer="good", more="bad"),
         unknown=UNKNOWN,
     )
 
@@ -150,13 +149,6 @@ def _kinds(figure: Json) -> dict[str, float]:
     for kind, spent in figure["cost"].items():
         kinds[kind.replace("tlb", "TLB") if kind in cost.KINDS else f"lock: {kind}"] = spent
     return {kind: spent for kind, spent in kinds.items() if spent is not None}
-
-
-def _good(a: float | None, b: float | None) -> str:
-    """The CSS class of side B's cell, by whether it has fewer."""
-    if a is None or b is None or abs(a - b) <= NOTABLE * b:
-        return ""
-    return "good" if b < a else "bad"
 
 
 def _number(value: float | None) -> str:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Print what whole programs cost in the kernel."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from rich import box
@@ -34,7 +32,9 @@ def show(comparison: Comparison, title: str, topics: Sequence[str]) -> None:
     for row in comparison.rows:
         for line in row.symbols[:SHOWN]:
             change = f"{line.change() / 1e6:+10.2f}"
-            console().print(f"{row.title}: {change} million {line.symbol}", highlight=False)
+            console().print(
+                f"{row.benchmark.heading}: {change} million {line.symbol}", highlight=False
+            )
 
 
 def saved(row: BenchmarkResult) -> float:
@@ -51,7 +51,7 @@ def _cells(row: BenchmarkResult) -> tuple[str | Text, ...]:
         if name in row.a.counters
     )
     return (
-        row.title,
+        row.benchmark.heading,
         number(row.a.kernel / 1e6),
         number(row.b.kernel / 1e6),
         Text(f"{share:+.2%}", style),

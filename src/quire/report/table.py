@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
 """Print tables on the terminal: both sides' instructions and costs, and compile results."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from quire.check.architectures.compile import FAILED, NO_COMPILER, OK, Compilation
-from quire.host.console import console
-from quire.measure import cost
-from quire.measure.comparison import BenchmarkResult, Comparison, Figure
+from quire.check.compile import FAILED, NO_COMPILER, OK, Compilation
+from quire.host.console import columns, console, grid
+from quire.measure import cost, profile
+from quire.measure.comparison import BenchmarkResult, Comparison
+from quire.measure.profile import ProfileLine
 
 # Ratios within this distance of 1 are not coloured.
 NOTABLE = 0.01
@@ -47,18 +45,13 @@ BETWEEN: tuple[tuple[str, str | None], ...] = (
 COMPILED = {OK: "green", FAILED: "red", NO_COMPILER: "yellow"}
 
 
-def show(comparison: Comparison, base: str) -> None:
-    """Print one architecture's table of instructions on stdout."""
-    console().print(build(comparison, base))
-
-
 def build(comparison: Comparison, base: str) -> Table:
-    """Benchmarks by folio size: both sides, the ratio, the authors' posted figures."""
+    """Tabulate benchmarks by folio size: both sides, the ratio, the authors' posted figures."""
     posted = any(row.posted for row in comparison.rows)
     caption = f"ratio: instructions of {' / '.join(comparison.labels)}."
     if posted:
         caption += " posted: the authors' wall time, old / new."
-    table = _table(f"{comparison.arch.title} · {base}", caption + _other_units(comparison))
+    table = grid(f"{comparison.arch.title} · {base}", caption + _other_units(comparison))
     table.add_column("workload", no_wrap=True)
     a, b = comparison.labels
     _numeric(table, "folio\nKiB", f"instructions\n{a}", f"per page\n{b}", "ratio")
@@ -73,8 +66,12 @@ def build(comparison: Comparison, base: str) -> Table:
     for row in _rows(table, comparison):
         instructions = (number(row.a.insns), number(row.b.insns), _ratio(row.ratio))
         tlb = (number(row.a.tlb_total), number(row.b.tlb_total))
-        text = [_posted(row)] if posted else []
-        estimate = _cycles(row) if cycles else ()
+        of = row.posted
+        text = [", ".join(filter(None, (of.text, of.counters))) if of else ""] if posted else []
+        estimate: tuple[str | Text, ...] = ()
+        if cycles:
+            spent = (number(side.cycles_total) for side in (row.a, row.b))
+            estimate = (*spent, _ratio(row.cycles_ratio or 1.0))
         table.add_row(
             row.benchmark.label, _size(row), *instructions, *estimate, *tlb, *text, remarks(row)
         )
@@ -84,23 +81,13 @@ def build(comparison: Comparison, base: str) -> Table:
     return table
 
 
-def _cycles(row: BenchmarkResult) -> tuple[str | Text, ...]:
-    a, b = (number(sum(side.cycles.values())) for side in (row.a, row.b))
-    return (a, b, _ratio(row.cycles_ratio or 1.0))
-
-
-def show_costs(comparison: Comparison, base: str) -> None:
-    """Print one architecture's table of costs on stdout."""
-    console().print(build_costs(comparison, base))
-
-
 def build_costs(comparison: Comparison, base: str) -> Table:
-    """Costs besides instructions: two lines per benchmark, side A above side B."""
+    """Tabulate costs besides instructions: two lines per benchmark, side A above side B."""
     caption = (
         f"{UNKNOWN}: not counted. Locks: all classes; the JSON report and the page list them by "
         f"class.{_other_units(comparison)}"
     )
-    table = _table(f"{comparison.arch.title} · {base}: per page", caption)
+    table = grid(f"{comparison.arch.title} · {base}: per page", caption)
     table.add_column("workload", no_wrap=True)
     _numeric(table, "folio\nKiB")
     table.add_column("side", no_wrap=True)
@@ -109,16 +96,47 @@ def build_costs(comparison: Comparison, base: str) -> Table:
     _numeric(table, *(heading for heading, _ in columns))
     left, right = comparison.labels
     for row in _rows(table, comparison):
-        a, b = ([_cost(side, kind) for _, kind in columns] for side in (row.a, row.b))
+        a, b = (
+            [side.cost.get(kind) if kind else cost.locks_taken(side.cost) for _, kind in columns]
+            for side in (row.a, row.b)
+        )
         table.add_row(row.benchmark.label, _size(row), left, *map(_known, a))
-        cells = [Text(_known(new), _style(old, new)) for old, new in zip(a, b, strict=True)]
+        cells = [Text(_known(new), style(old, new)) for old, new in zip(a, b, strict=True)]
         table.add_row("", "", right, *cells)
     return table
 
 
+def build_profile(
+    lines: Sequence[ProfileLine], labels: tuple[str, str], kind: str, unit: str, *, counted: bool
+) -> Table:
+    """Symbols: both sides and the change, of a kind of event if it was `counted`, and calls."""
+    table = grid()
+    columns(table, "symbol", no_wrap=True)
+    a, b = labels
+    further = kind not in (profile.INSNS, profile.CALLS)
+    names = [f"{kind}\n{a}", f"per {unit}\n{b}", "change"] if further else []
+    names += [f"insns\n{a}", f"\n{b}", "change", f"calls\n{a}", f"per {unit}\n{b}"]
+    _numeric(table, *names)
+    for line in lines:
+        cells = _changed(line, kind, counted=counted) if further else ()
+        calls = (number(line.a.calls), number(line.b.calls))
+        table.add_row(line.symbol, *cells, *_changed(line, profile.INSNS), *calls)
+    return table
+
+
+def _changed(line: ProfileLine, kind: str, *, counted: bool = True) -> tuple[str, str, str]:
+    """Print both sides and the change."""
+    if not counted:
+        return (UNKNOWN,) * 3
+    change = line.change(kind)
+    sign = "−" if change < 0 else "+" if change > 0 else ""
+    a, b = number(line.a.number(kind)), number(line.b.number(kind))
+    return a, b, f"{sign}{number(abs(change))}"
+
+
 def show_compilations(compilations: Sequence[Compilation], title: str) -> None:
     """Print compile results on stdout, configurations by topics, with failures below."""
-    table = _table(title)
+    table = grid(title)
     table.add_column("configuration", no_wrap=True)
     rows: dict[str, list[Compilation]] = {}
     for compilation in compilations:
@@ -137,20 +155,8 @@ def show_compilations(compilations: Sequence[Compilation], title: str) -> None:
                 out.print(f"     {line}")
 
 
-def _table(title: str, caption: str = "") -> Table:
-    return Table(
-        title=title,
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        caption=caption,
-        caption_justify="left",
-        pad_edge=False,
-    )
-
-
 def _numeric(table: Table, *headings: str) -> None:
-    for heading in headings:
-        table.add_column(heading, justify="right", no_wrap=True)
+    columns(table, *headings, right=True, no_wrap=True)
 
 
 def _rows(table: Table, comparison: Comparison) -> Iterator[BenchmarkResult]:
@@ -179,7 +185,7 @@ def number(value: float) -> str:
 
 
 def remarks(row: BenchmarkResult) -> str:
-    """The benchmark's counters, and whether its counts are reproducible."""
+    """Return the benchmark's counters, and whether its counts are reproducible."""
     parts = []
     for name in row.benchmark.workload.counters:
         if name in row.a.counters:
@@ -197,10 +203,6 @@ def remarks(row: BenchmarkResult) -> str:
     return "; ".join(parts)
 
 
-def _posted(row: BenchmarkResult) -> str:
-    return ", ".join(filter(None, (row.posted.text, row.posted.counters))) if row.posted else ""
-
-
 def _ratio(ratio: float) -> Text:
     style = "green" if ratio > 1 + NOTABLE else "red" if ratio < 1 - NOTABLE else ""
     return Text(f"{ratio:.2f}×", style=style)
@@ -215,17 +217,12 @@ def _other_units(comparison: Comparison) -> str:
     return f" Not per page: {'; '.join(units)}." if units else ""
 
 
-def _cost(figure: Figure, kind: str | None) -> float | None:
-    """One column's number; None if it was not counted."""
-    return figure.cost.get(kind) if kind else cost.locks_taken(figure.cost)
-
-
 def _known(value: float | None) -> str:
     return UNKNOWN if value is None else number(value)
 
 
-def _style(a: float | None, b: float | None) -> str:
-    """Green if side B has notably fewer, red if it has more."""
+def style(a: float | None, b: float | None, fewer: str = "green", more: str = "red") -> str:
+    """Return the style of side B's cell, by whether it has notably fewer or more."""
     if a is None or b is None or abs(a - b) <= NOTABLE * b:
         return ""
-    return "green" if b < a else "red"
+    return fewer if b < a else more

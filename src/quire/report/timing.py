@@ -1,24 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
 """Format timings and their comparison as tables and as JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from rich import box
-from rich.table import Table
 from rich.text import Text
 
-from quire.host.console import console, head
+from quire.host.console import columns, console, grid, head
 from quire.timing import compare
 from quire.timing.compare import CONFIDENCE, Interval, Verdict, median_interval
 from quire.timing.document import TimedBenchmark, Timing
 
 # For user-mode Linux: a counter, and the suffix of benchmarks that run inside its kernel.
 SYNC, KERNEL = "um-sync-ns", ":kernel"
-STYLE = {compare.FASTER: "green", compare.SLOWER: "red", compare.CANNOT_TELL: "yellow"}
+STYLE = {compare.FASTER: "green", compare.SLOWER: "red", compare.NOT_SIGNIFICANT: "yellow"}
 
 
 def show(timings: Sequence[Timing]) -> None:
@@ -28,10 +24,9 @@ def show(timings: Sequence[Timing]) -> None:
         title = f"{first.machine.get('cpu', first.machine['architecture'])}: ns, median"
     else:
         title = f"NOT TIMES ({first.clock['kind']}: {first.clock.get('why', '')}): the code ran"
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("row", no_wrap=True)
-    for timing in timings:
-        table.add_column(f"{timing.name} {timing.release}", justify="right")
+    table = grid(title)
+    columns(table, "benchmark", no_wrap=True)
+    columns(table, *(f"{timing.name} {timing.release}" for timing in timings), right=True)
     for row in first.rows:
         same = [next((r for r in timing.rows if r.name == row.name), row) for timing in timings]
         cells = [_cell(timed, is_time=first.is_time) for timed in same]
@@ -58,10 +53,10 @@ def show_verdicts(a: Timing, b: Timing, verdicts: Sequence[Verdict]) -> None:
     """Print a row per verdict."""
     title = f"A: {a.name} {a.release}\nB: {b.name} {b.release}\n"
     title += f"time of A / time of B, {CONFIDENCE:.0%} interval"
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("row", "A ns", "B ns", "A / B", "B is"):
-        left = name in ("row", "B is")
-        table.add_column(name, justify="left" if left else "right", overflow="fold")
+    table = grid(title)
+    columns(table, "benchmark", overflow="fold")
+    columns(table, "A ns", "B ns", "A / B", right=True, overflow="fold")
+    columns(table, "B is", overflow="fold")
     for verdict in verdicts:
         word = verdict.verdict + (f" ({verdict.why})" if verdict.why else "")
         numbers = map(_text, (verdict.a, verdict.b, verdict.ratio))
@@ -76,12 +71,10 @@ def show_verdicts(a: Timing, b: Timing, verdicts: Sequence[Verdict]) -> None:
 
 
 def show_sync(timings: Sequence[Timing]) -> None:
-    """For user-mode Linux, the time of a benchmark's calls to the host; else nothing."""
-    table = Table(title="ns to synchronise the host's mappings", title_justify="left",
-                  box=box.SIMPLE_HEAD, pad_edge=False)  # fmt: skip
-    table.add_column("row", no_wrap=True)
-    for timing in timings:
-        table.add_column(timing.name, justify="right")
+    """Print the time of a benchmark's calls to the host, for user-mode Linux."""
+    table = grid("ns to synchronise the host's mappings")
+    columns(table, "benchmark", no_wrap=True)
+    columns(table, *(timing.name for timing in timings), right=True)
     for same in zip(*(timing.rows for timing in timings), strict=True):
         spent = [row.counters.get(SYNC) for row in same]
         if not same[0].name.endswith(KERNEL) and all(isinstance(ns, float | int) for ns in spent):

@@ -1,25 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
 """Show a series step by step: a table of changes, a waterfall as SVG, and JSON."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from quire.arch import Architecture
-from quire.kernels.kernel import Kernel
+from quire.host.console import columns, grid
+from quire.lab import Stepped
 from quire.measure import comparison, cost
-from quire.measure.comparison import Figure, Move
-from quire.measure.workloads import Benchmark
+from quire.measure.comparison import Move
 from quire.report import counted
 from quire.report.table import number
-from quire.source.steps import Step
 
 WIDTH, LEFT, RIGHT, LINE = 900, 400, 110, 20
 STYLE = """\
@@ -28,38 +22,6 @@ STYLE = """\
 @media(prefers-color-scheme:dark){.falls text{fill:#e2e5e9}
 .w0{fill:#98a0a9}.w1{fill:#6aa9e6}.w2{fill:#f0a05a}}
 """
-
-
-@dataclass(frozen=True)
-class Stepped:
-    """A series on one architecture. A step without a kernel failed to build."""
-
-    arch: Architecture
-    title: str
-    steps: Sequence[Step]
-    kernels: list[Kernel | None] = field(default_factory=list)
-    # By step: the number of an earlier step with the same code, whose results it shares.
-    same: dict[int, int] = field(default_factory=dict)
-    # By step: why it failed to build, or the options that it lost.
-    notes: dict[int, str] = field(default_factory=dict)
-    rows: dict[Benchmark, list[Figure | None]] = field(default_factory=dict)
-
-    def label(self, number: int) -> str:
-        """Return the short name of a step."""
-        return self.steps[number].tree.label
-
-    def moves(self, benchmark: Benchmark) -> list[Move]:
-        """Yield a benchmark's first figure, each step that changed it, and the total change."""
-        known = [figure for figure in self.rows[benchmark] if figure]
-        return [
-            *comparison.between(self.rows[benchmark]),
-            Move(len(self.steps) - 1, known[0], known[-1]),
-        ]
-
-
-def name(benchmark: Benchmark) -> str:
-    """Return a benchmark's name with its folio size."""
-    return benchmark.label if benchmark.size is None else f"{benchmark.label} {benchmark.size} KiB"
 
 
 def table(stepped: Stepped) -> Table:
@@ -71,24 +33,16 @@ def table(stepped: Stepped) -> Table:
     booted = (
         f"{len(stepped.same)} of {len(stepped.steps)} steps share an earlier step's code: no boot."
     )
-    out = Table(
-        title=f"{stepped.arch.title} · {stepped.title}",
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        caption="\n".join([f"no benchmark changed: {still}.", booted, *notes]),
-        caption_justify="left",
-        pad_edge=False,
-    )
-    for heading in ("row", "step"):
-        out.add_column(heading, no_wrap=True)
-    for heading in ("instructions", "change"):
-        out.add_column(heading, justify="right", no_wrap=True)
-    out.add_column("subject, and other changes per unit")
+    caption = "\n".join([f"no benchmark changed: {still}.", booted, *notes])
+    out = grid(f"{stepped.arch.title} · {stepped.title}", caption)
+    columns(out, "benchmark", "step", no_wrap=True)
+    columns(out, "instructions", "change", right=True, no_wrap=True)
+    columns(out, "subject, and other changes per unit")
     for benchmark in stepped.rows:
         *each, whole = stepped.moves(benchmark)
         first = number(whole.a.insns), "", stepped.steps[0].subject
         out.add_section()
-        out.add_row(name(benchmark), stepped.label(0), *first)
+        out.add_row(benchmark.heading, stepped.label(0), *first)
         for move in each:
             text = "; ".join([stepped.steps[move.number].subject, *events(move)])
             out.add_row("", stepped.label(move.number), number(move.b.insns), _change(move), text)
@@ -97,7 +51,7 @@ def table(stepped: Stepped) -> Table:
 
 
 def events(move: Move) -> list[str]:
-    """The other changes, the largest first."""
+    """Return the other changes, the largest first."""
     pairs = sorted(move.events.items(), key=lambda item: -abs(item[1][1] - item[1][0]))
     plain = (*cost.KINDS, comparison.CYCLES)
     names = {kind: kind if kind in plain else f"{kind} lock" for kind in move.events}
@@ -123,7 +77,7 @@ def as_json(stepped: Stepped) -> dict[str, Any]:
     ]
     rows = [
         {
-            "row": name(benchmark),
+            "row": benchmark.heading,
             "unit": benchmark.workload.unit,
             "moved_in": [move.number for move in stepped.moves(benchmark)[:-1]],
             "steps": [counted.figure(figure) if figure else None for figure in figures],
@@ -139,7 +93,7 @@ def svg(results: Sequence[Stepped]) -> str:
     for stepped in results:
         for benchmark in stepped.rows:
             y += 32
-            parts.append(_text(0, y, f"{stepped.arch.name} · {name(benchmark)}", "start"))
+            parts.append(_text(0, y, f"{stepped.arch.name} · {benchmark.heading}", "start"))
             *each, whole = stepped.moves(benchmark)
             bars = [(0.0, whole.a.insns, 0, f"{stepped.label(0)} {stepped.steps[0].subject}", "")]
             for move in each:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Findings about a series so far, also as outcomes of boots."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -66,85 +64,6 @@ class Culprit:
         return f"patch {self.last}/{self.count}" if alone else f"patches {self.first}-{self.last}"
 
 
-@dataclass
-class Found:
-    """All findings; `limit` is the largest acceptable cost increase, as a fraction."""
-
-    sides: Sides
-    concerned: Concerned
-    limit: float
-    # The number of kernels that measure the effect of code placement; the CPU whose caches are
-    # simulated.
-    null: int = 0
-    cycles: str = ""
-    # How the base was chosen, unless the user named it.
-    chosen: BaseChoice | None = None
-    # The architectures with kernels built for both sides.
-    built: list[Architecture] = field(default_factory=list)
-    # By architecture.
-    parts: dict[str, tuple[Comparison, Provenance]] = field(default_factory=dict)
-    tests: list[Tested] = field(default_factory=list)
-    # For more expensive benchmarks, by architecture.
-    culprits: dict[tuple[str, Benchmark], Culprit] = field(default_factory=dict)
-    wrong: list[Wrong] = field(default_factory=list)
-    hunts: list[Hunt] = field(default_factory=list)
-    losses: list[Loss] = field(default_factory=list)
-    # Work not done, mostly for lack of time.
-    left: list[str] = field(default_factory=list)
-    # Work left out for other reasons.
-    notes: list[str] = field(default_factory=list)
-
-    def add_rows(self, arch: Architecture, rows: Comparison, provenance: Provenance) -> None:
-        """Add benchmark results of an architecture."""
-        before = self.parts[arch.name][0].rows if arch.name in self.parts else ()
-        comparison = Comparison(rows.arch, rows.labels, (*before, *rows.rows))
-        self.parts[arch.name] = (comparison, provenance)
-
-    def moved(self, arch: str) -> list[BenchmarkResult]:
-        """Return the architecture's changed benchmarks, more expensive ones first."""
-        rows = self.parts[arch][0].rows if arch in self.parts else ()
-        moved = [row for row in rows if _moved(row) or self.costs_more(row)]
-        return sorted(moved, key=lambda row: not self.costs_more(row))
-
-    def costs_more(self, row: BenchmarkResult) -> bool:
-        """Tell whether the benchmark is a regression of the series."""
-        more = Move(0, row.a, row.b).share > self.limit and not row.by_placement
-        return more or bool(row.excess)
-
-    def expensive(self, arch: str) -> bool:
-        """Tell whether a benchmark of that architecture costs more."""
-        return any(map(self.costs_more, self.parts[arch][0].rows))
-
-    def outcomes(self) -> list[Outcome]:
-        """Return everything as boots with cases; the failures are the series' regressions."""
-        found = [one for tested in self.tests for one in (tested.a, tested.b)]
-        found += [wrong.outcome for wrong in self.wrong]
-        for loss in self.losses:
-            if loss.blamed:
-                name = f"{loss.kernel.arch.name}-{loss.what}"
-                found.append(Outcome(name, loss.kernel, lost=loss.b[-1]))
-        for rows, provenance in self.parts.values():
-            cases = [Case(f"bench.{row.title}", *self._verdict(row)) for row in rows.rows]
-            found.append(Outcome(f"{rows.arch.name}-rows", provenance.b.kernel, tuple(cases)))
-        for hunt in self.hunts:
-            cases = [Case(f"fuzz.{line}", Status.FAIL) for line in hunt.problems]
-            kernel = hunt.targets.tried.kernel
-            found.append(Outcome(f"{kernel.arch.name}-fuzz", kernel, tuple(cases)))
-        return found
-
-    def _verdict(self, row: BenchmarkResult) -> tuple[Status, str]:
-        if not self.costs_more(row):
-            return Status.PASS, ""
-        change = Move(0, row.a, row.b).share
-        return Status.FAIL, f"{number(row.a.insns)} → {number(row.b.insns)} ({change:+.1%})"
-
-
-def _moved(row: BenchmarkResult) -> bool:
-    """Whether the change exceeds the effect of code placement."""
-    move = Move(0, row.a, row.b)
-    return move.moved and not (row.by_placement and move.events.keys() <= {CYCLES})
-
-
 @dataclass(frozen=True)
 class Loss:
     """A lost guest: `what` ran on `kernel`, which has the series, and on side A.
@@ -173,7 +92,7 @@ class Loss:
         return next(lost.what for lost in (*self.b, *self.a) if lost)
 
     def text(self) -> str:
-        """A sentence about the loss."""
+        """Return a sentence about the loss."""
         said, runs = f"{self.name}: the guest is lost", len(self.b)
         if self.blamed:
             return f"{said} in {runs} of {runs} runs, in none without the series: {self.why}."
@@ -182,6 +101,81 @@ class Loss:
         if any(self.b):
             return f"{said} in 1 of {runs} runs, not reproducibly: {self.why}."
         return f"{said} only without the series."
+
+
+@dataclass
+class Found:
+    """All findings; `limit` is the largest acceptable cost increase, as a fraction."""
+
+    sides: Sides
+    concerned: Concerned
+    limit: float
+    # The number of kernels that measure the effect of code placement; the CPU whose caches are
+    # simulated.
+    null: int = 0
+    cycles: str = ""
+    # How the base was chosen, unless the user named it.
+    chosen: BaseChoice | None = None
+    # The architectures with kernels built for both sides.
+    built: list[Architecture] = field(default_factory=list)
+    # By architecture.
+    parts: dict[str, tuple[Comparison, Provenance]] = field(default_factory=dict)
+    tests: list[Tested] = field(default_factory=list)
+    # For more expensive benchmarks, by architecture.
+    culprits: dict[tuple[str, Benchmark], Culprit] = field(default_factory=dict)
+    wrong: list[Wrong] = field(default_factory=list)
+    hunts: list[Hunt] = field(default_factory=list)
+    losses: list[Loss] = field(default_factory=list)
+    # Work not done, mostly for lack of time.
+    left: list[str] = field(default_factory=list)
+    # Work left out for other reasons.
+    notes: list[str] = field(default_factory=list)
+
+    def moved(self, arch: str) -> list[BenchmarkResult]:
+        """Return the architecture's changed benchmarks, more expensive ones first."""
+        rows = self.parts[arch][0].rows if arch in self.parts else ()
+        moved = [row for row in rows if _moved(row) or self.costs_more(row)]
+        return sorted(moved, key=lambda row: not self.costs_more(row))
+
+    def costs_more(self, row: BenchmarkResult) -> bool:
+        """Tell whether the benchmark is a regression of the series."""
+        more = Move(0, row.a, row.b).share > self.limit and not row.by_placement
+        return more or bool(row.excess)
+
+    def expensive(self, arch: str) -> bool:
+        """Tell whether a benchmark of that architecture costs more."""
+        return any(map(self.costs_more, self.parts[arch][0].rows))
+
+    def outcomes(self) -> list[Outcome]:
+        """Return everything as boots with cases; the failures are the series' regressions."""
+        found = [one for tested in self.tests for one in (tested.a, tested.b)]
+        found += [wrong.outcome for wrong in self.wrong]
+        for loss in self.losses:
+            if loss.blamed:
+                name = f"{loss.kernel.arch.name}-{loss.what}"
+                found.append(Outcome(name, loss.kernel, lost=loss.b[-1]))
+        for rows, provenance in self.parts.values():
+            cases = [
+                Case(f"bench.{row.benchmark.heading}", *self._verdict(row)) for row in rows.rows
+            ]
+            found.append(Outcome(f"{rows.arch.name}-rows", provenance.b.kernel, tuple(cases)))
+        for hunt in self.hunts:
+            cases = [Case(f"fuzz.{line}", Status.FAIL) for line in hunt.problems]
+            kernel = hunt.targets.tried.kernel
+            found.append(Outcome(f"{kernel.arch.name}-fuzz", kernel, tuple(cases)))
+        return found
+
+    def _verdict(self, row: BenchmarkResult) -> tuple[Status, str]:
+        if not self.costs_more(row):
+            return Status.PASS, ""
+        change = Move(0, row.a, row.b).share
+        return Status.FAIL, f"{number(row.a.insns)} → {number(row.b.insns)} ({change:+.1%})"
+
+
+def _moved(row: BenchmarkResult) -> bool:
+    """Whether the change exceeds the effect of code placement."""
+    move = Move(0, row.a, row.b)
+    return move.moved and not (row.by_placement and move.events.keys() <= {CYCLES})
 
 
 def lost_in(run: Callable[[], object]) -> GuestLost | None:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Write the reply to a posted series: a mail for the list, with the verdict in three lines."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import shlex
@@ -13,18 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from quire.boot.ktap import Status
-from quire.fuzz import report as fuzz_report
+from quire.fuzz import show as fuzz_show
 from quire.fuzz.hunt import Hunt
+from quire.host.cache import sha256
+from quire.measure.bench import Provenance
 from quire.measure.comparison import BenchmarkResult, Comparison, Move, grown
 from quire.report import counted
 from quire.report.table import number
 from quire.report.waterfall import events
-from quire.report.waterfall import name as row_name
-from quire.review import details
 from quire.review.found import Found, Tested
 from quire.review.verdict import PLAIN, WIDTH, expenses, fit, listed, plural, states, verdict, wrap
 from quire.source.base import Base
 from quire.suites import outcome
+from quire.suites.outcome import SKIPPED
 
 # Maximum benchmarks per architecture, failed cases, and lines of a list or a program.
 ROWS, CASES, LINES = 4, 3, 8
@@ -36,7 +35,7 @@ VALUED = {"--junit", "-j", "--jobs", "--cluster", "--tls"}
 
 
 def text(found: Found, command: Sequence[str]) -> str:
-    """The reply."""
+    """Return the reply."""
     blocks = [list(verdict(found))]
     blocks += [list(_rows(found, rows)) for rows, _ in found.parts.values()]
     blocks += [list(_tests(tested)) for tested in found.tests if tested.b.failed]
@@ -58,7 +57,7 @@ def _rows(found: Found, rows: Comparison) -> Iterator[str]:
         yield from _unique(itertools.chain(*(_row(found, rows.arch.name, r) for r in moved[:ROWS])))
         if moved[ROWS:]:
             yield f"  {len(moved[ROWS:])} {MORE}"
-    still = [row.title for row in rows.rows if row not in moved]
+    still = [row.benchmark.heading for row in rows.rows if row not in moved]
     if still:
         yield from listed(f"  {SAME}: " if moved else f"{rows.arch.title}, {SAME}: ", still)
 
@@ -74,7 +73,7 @@ def _unique(lines: Iterable[str]) -> Iterator[str]:
 
 def _row(found: Found, arch: str, row: BenchmarkResult) -> Iterator[str]:
     move, unit = Move(0, row.a, row.b), row.benchmark.workload.unit
-    name = row.title if unit == "page" else f"{row.title} (per {unit})"
+    name = row.benchmark.heading if unit == "page" else f"{row.benchmark.heading} (per {unit})"
     figures = (number(row.a.insns), number(row.b.insns), f"{move.share:+.1%}")
     yield f"  {name:<40}" + "".join(f"{text:>9}" for text in figures)
     if row.null:
@@ -144,17 +143,12 @@ def _others(found: Found) -> Iterator[str]:
     for wrong in found.wrong:
         title = wrong.outcome.kernel.arch.title
         yield from wrap(f"{title}, benchmark {wrong.row}, only with the series: {wrong.what}")
-    for arch, names in _left(found).items():
-        yield from listed(f"Not done on {arch}: ", names)
-
-
-def _left(found: Found) -> dict[str, list[str]]:
-    """Work not done, by architecture."""
     by_arch: dict[str, list[str]] = {}
     for left in found.left:
         arch, _, name = left.partition(": ")
         by_arch.setdefault(arch, []).append(name)
-    return by_arch
+    for arch, names in by_arch.items():
+        yield from listed(f"Not done on {arch}: ", names)
 
 
 def _base(found: Found) -> list[str]:
@@ -167,7 +161,7 @@ def _base(found: Found) -> list[str]:
 
 
 def origin(base: Base) -> str:
-    """A publicly meaningful name of a base: no local paths."""
+    """Return a publicly meaningful name of a base: no local paths."""
     kind, _, value = base.hash.partition(":")
     if base.origin.startswith("Debian"):
         return f"Linux {base.version} ({base.origin})"
@@ -193,7 +187,7 @@ def _repeat(command: Sequence[str], base: Sequence[str]) -> Iterator[str]:
 
 
 def portable(command: Sequence[str]) -> Iterator[str]:
-    """The relevant words, without local directories."""
+    """Yield the relevant words, without local directories."""
     value = False
     for word in command:
         name, sign, path = word.partition("=")
@@ -210,15 +204,86 @@ def document(found: Found, command: Sequence[str]) -> dict[str, Any]:
     return {
         "bench": counted.report(command, found.sides, [*found.parts.values()]),
         "tests": [outcome.as_json(one) for one in found.outcomes() if one.cases or one.lost],
-        "fuzz": [fuzz_report.figures(hunt) for hunt in found.hunts],
+        "fuzz": [fuzz_show.figures(hunt) for hunt in found.hunts],
         "losses": [{"text": loss.text(), "blamed": loss.blamed} for loss in found.losses],
         "culprits": [
-            {"architecture": arch, "row": row_name(benchmark), **asdict(culprit)}
+            {"architecture": arch, "row": benchmark.heading, **asdict(culprit)}
             for (arch, benchmark), culprit in found.culprits.items()
         ],
         "not_measured": found.concerned.unmeasured,
         "nearest": found.concerned.nearest,
         "left": found.left,
         "reply": text(found, command[1:]),
-        "details": details.text(found),
+        "details": details(found),
     }
+
+
+# Maximum lines of a program or of a case's output.
+DETAILS = 12
+
+
+def details(found: Found) -> str:
+    """Return all details."""
+    a, b = found.sides.both
+    lines = [f"Side A: {a.about}", f"Side B: {b.about}"]
+    lines += [f"  {patch.subject()}" for patch in found.sides.series.patches]
+    for rows, provenance in found.parts.values():
+        lines += ["", *_all_rows(rows, provenance)]
+    for (arch, benchmark), one in found.culprits.items():
+        change = f"{number(one.before)} → {number(one.after)}"
+        lines += [f"  {arch}, {benchmark.heading}: {change} by {one.name}: {one.subject}"]
+    for tested in found.tests:
+        lines += ["", *_all_cases(tested)]
+    for hunt in found.hunts:
+        lines += ["", *_all_programs(hunt)]
+    for loss in found.losses:
+        lines += ["", loss.text()]
+        lost = next(lost for lost in (*loss.b, *loss.a) if lost)
+        lines += [f"  {line}" for line in lost.text().splitlines()]
+    lines += ["", "Left out:", *(f"  {note}" for note in found.notes)] if found.notes else []
+    return "\n".join(lines)
+
+
+def _all_rows(rows: Comparison, provenance: Provenance) -> Iterator[str]:
+    """How benchmarks were counted, and all results."""
+    kernel, names = provenance.b.kernel, ", ".join(path.name for path in provenance.fragments)
+    yield f"{rows.arch.title}: one virtual CPU of QEMU {provenance.b.plugin.qemu}"
+    yield f"  {kernel.toolchain.version}; allnoconfig with {names}"
+    yield f"  (.config: sha256 {sha256(kernel.config)[:16]})"
+    yield "  Each line is a benchmark, guest/workloads/NAME.c, with its folio size."
+    for row in rows.rows:
+        move = Move(0, row.a, row.b)
+        figures = (number(row.a.insns), number(row.b.insns), f"{move.share:+.1%}")
+        yield f"  {row.benchmark.heading:<36}" + "".join(f"{text:>10}" for text in figures)
+        if move.events:
+            yield f"    {'; '.join(events(move))}"
+        if row.null:
+            yield f"    {row.null.text}"
+        if said := [f"{g.symbol} {number(g.a.insns)} → {number(g.b.insns)}" for g in grown(row)]:
+            yield f"    more in: {', '.join(said[:DETAILS])}"
+
+
+def _all_cases(tested: Tested) -> Iterator[str]:
+    """Case counts, reasons for skips, and the output of failed cases."""
+    for one, words in ((tested.a, "without"), (tested.b, "with")):
+        yield f"{one.kernel.arch.title}, tests {words} the series: {one.counts()}"
+    skips = (case for case in tested.b.cases if case.status in SKIPPED)
+    yield from (f"  skipped: {reason}" for reason in dict.fromkeys(case.reason for case in skips))
+    both = [case.name for case in tested.b.cases if case.status is Status.EXPECTED]
+    yield from wrap(f"  fail on both sides: {', '.join(both)}") if both else ()
+    for case in tested.b.failed:
+        yield f"  FAIL {case.name} {case.reason}".rstrip()
+        yield from (f"    {line}" for line in case.diagnostics[-DETAILS:])
+    yield f"  whole log: {tested.b.logs}"
+
+
+def _all_programs(hunt: Hunt) -> Iterator[str]:
+    """Findings of generated programs, each with its minimised program."""
+    for judge in hunt.judges:
+        summary = judge.summary(hunt.targets, hunt.seconds)
+        findings = judge.tally.findings
+        yield from wrap(f"Generated programs, {summary}{plural(len(findings), 'finding')}")
+        for found in findings:
+            yield f"  {judge.finding} {found.number}: {found.fault.text}"
+            yield from (f"    {op.text()}" for op in found.program)
+    yield from itertools.chain(f"  {line}" for line in hunt.problems)

@@ -1,24 +1,33 @@
 # SPDX-License-Identifier: GPL-2.0
 """Run the tasks for a reply within a time limit, the most informative first."""
 
-from __future__ import annotations
-
+import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from quire import lab
 from quire.arch import Architecture
 from quire.boot.ktap import Status
+from quire.fuzz import runner
+from quire.fuzz.cost import allowed, watch
+from quire.fuzz.cost.costs import CostJudge
+from quire.fuzz.difference import excuses
+from quire.fuzz.difference.differences import DifferenceJudge
+from quire.fuzz.hunt import Hunt
+from quire.fuzz.judge import Judge
+from quire.fuzz.programs import Programs
+from quire.fuzz.runner import Target
 from quire.host import process
-from quire.host.errors import Difference, GuestLost
+from quire.host.errors import Difference, GuestLost, UserError
+from quire.host.process import OutOfTime
 from quire.measure import bench, cycles
 from quire.measure.bench import Sampling, Setup
 from quire.measure.workloads import Benchmark, on_architecture
-from quire.report.waterfall import name as row_name
-from quire.review import blame, hunting
+from quire.review import blame
 from quire.review.found import Found, Loss, Tested, Wrong, lost_in
 from quire.session import Session
 from quire.source import mail, nearest
@@ -29,16 +38,9 @@ from quire.suites.suite import BootOptions, Job
 
 # Folio sizes in KiB, the most informative first.
 SIZES = ((4,), (64,), (2048,))
+# Programs per boot, few enough for several boots a minute; findings after which a hunt stops.
+PROGRAMS, FINDINGS = 25, 3
 Task = tuple[str, Callable[[], object]]
-
-
-@dataclass(frozen=True)
-class Time:
-    """Minutes available in total, and for the programs of each architecture."""
-
-    budget: float
-    fuzz: float
-    started: float = field(default_factory=time.monotonic)
 
 
 def with_series(session: Session, what: str) -> Session:
@@ -65,10 +67,10 @@ def base_of(session: Session, *, given: bool) -> BaseChoice | None:
         )
 
 
-def run(session: Session, found: Found, given: Time) -> None:
-    """Run what the time allows; stop what is still running at the end."""
-    end = given.started + 60 * given.budget
-    for name, task in _tasks(session, found, given):
+def run(session: Session, found: Found, end: float, fuzz: float) -> None:
+    """Run what the time allows, up to the `end` on the monotonic clock, with `fuzz` minutes for the
+    programs of each architecture; stop what is still running then."""
+    for name, task in _tasks(session, found, fuzz):
         before = _rows_of(found)
         try:
             with process.until(end):
@@ -81,7 +83,7 @@ def run(session: Session, found: Found, given: Time) -> None:
                 found.left.append(left)
 
 
-def _tasks(session: Session, found: Found, given: Time) -> Iterator[Task]:
+def _tasks(session: Session, found: Found, fuzz: float) -> Iterator[Task]:
     """The tasks for the touched files, the most informative first, each with a name to report if it
     is left out. Both kernels are built in any case."""
     concerned, architectures = found.concerned, session.architectures
@@ -98,7 +100,7 @@ def _tasks(session: Session, found: Found, given: Time) -> Iterator[Task]:
             yield f"{arch.name}: tests", partial(test, session, arch, found, concerned.cases)
         for arch in architectures if concerned.programs else ():
             name = f"{arch.name}: programs"
-            yield name, partial(hunting.hunt, session, arch, found, given.fuzz)
+            yield name, partial(hunt, session, arch, found, fuzz)
     for arch in architectures if found.null else ():
         yield f"{arch.name}: placement", partial(place, session, arch, found)
 
@@ -153,28 +155,25 @@ def count(
     session: Session, arch: Architecture, found: Found, benchmarks: Sequence[Benchmark]
 ) -> None:
     """Add the results of these benchmarks."""
-    both, sampling = lab.setups(session, arch, found.sides), Sampling(place=session.place)
+    both = lab.setups(session, arch, found.sides)
     benchmarks = on_architecture(arch, benchmarks)
     for setup in both:
         benchmarks, gone = bench.countable(benchmarks, setup.kernel)
         if gone:
             found.notes.append(f"{arch.title}, calls: {setup.kernel.tree.label} has {gone}")
+    late: process.OutOfTime | None = None
     try:
-        bench.measure(session.cache, both, benchmarks, session.progress, sampling)
+        lab.measure(session, both, benchmarks)
     except (Difference, GuestLost):
         process.go_on()
-        benchmarks = [
-            benchmark for benchmark in benchmarks if _counts(session, both, benchmark, found)
-        ]
-    except process.OutOfTime:
-        _compare_sides(
-            session,
-            found,
-            both,
-            [benchmark for benchmark in benchmarks if _is_counted(session, both, benchmark)],
-        )
-        raise
-    _compare_sides(session, found, both, benchmarks)
+        benchmarks = [one for one in benchmarks if _counts(session, both, one, found)]
+    except process.OutOfTime as error:
+        late, benchmarks = error, [one for one in benchmarks if _is_counted(session, both, one)]
+    rows, provenance = lab.compare(session, found.sides, both, benchmarks)
+    before = found.parts[arch.name][0].rows if arch.name in found.parts else ()
+    found.parts[arch.name] = (replace(rows, rows=(*before, *rows.rows)), provenance)
+    if late:
+        raise late
 
 
 def place(session: Session, arch: Architecture, found: Found) -> None:
@@ -182,19 +181,11 @@ def place(session: Session, arch: Architecture, found: Found) -> None:
     if not (moved := found.moved(arch.name)):
         return
     rows, provenance = found.parts[arch.name]
-    part, sampling = replace(rows, rows=tuple(moved)), Sampling(place=session.place)
-    placed = lab.with_null(session, provenance.a, part, found.null, sampling)
+    part = replace(rows, rows=tuple(moved))
+    placed = lab.with_null(session, provenance.a, part, found.null)
     known = {row.benchmark: row for row in placed.rows}
     rows = replace(rows, rows=tuple(known.get(row.benchmark, row) for row in rows.rows))
     found.parts[arch.name] = (rows, provenance)
-
-
-def _compare_sides(
-    session: Session, found: Found, both: tuple[Setup, Setup], benchmarks: Sequence[Benchmark]
-) -> None:
-    sampling = Sampling(place=session.place)
-    rows, provenance, _ = lab.compare(session, found.sides, both, benchmarks, sampling)
-    found.add_rows(both[0].kernel.arch, rows, provenance)
 
 
 def _is_counted(session: Session, both: Sequence[Setup], benchmark: Benchmark) -> bool:
@@ -208,13 +199,15 @@ def _counts(session: Session, both: Sequence[Setup], benchmark: Benchmark, found
     if any(lost):
         repeated = [_sample(session, setup, benchmark, fresh=True)[0] for setup in both]
         a, b = zip(lost, repeated, strict=True)
-        found.losses.append(Loss(row_name(benchmark), both[1].kernel, a, b))
+        found.losses.append(Loss(benchmark.heading, both[1].kernel, a, b))
         return _is_counted(session, both, benchmark)
     if wrong[0]:
         arch = both[0].kernel.arch.title
-        found.notes.append(f"{arch}, {row_name(benchmark)}: without the series: {wrong[0].what}")
+        found.notes.append(f"{arch}, {benchmark.heading}: without the series: {wrong[0].what}")
     elif wrong[1]:
-        found.wrong.append(_wrong(both[1], benchmark, wrong[1]))
+        kernel, row, what = both[1].kernel, benchmark.heading, wrong[1].what
+        cases = (Case(f"bench.{row}", Status.FAIL, what),)
+        found.wrong.append(Wrong(Outcome(f"{kernel.arch.name}-{row}", kernel, cases), row, what))
     return not any(wrong)
 
 
@@ -222,12 +215,11 @@ def _sample(
     session: Session, setup: Setup, benchmark: Benchmark, *, fresh: bool = False
 ) -> tuple[GuestLost | None, Difference | None]:
     """Count once, with one retry; return what went wrong."""
-    sampling = Sampling(fresh=fresh, place=session.place)
     wrong: list[Difference] = []
 
     def run() -> None:
         try:
-            bench.measure(session.cache, [setup], [benchmark], session.progress, sampling)
+            lab.measure(session, [setup], [benchmark], Sampling(fresh=fresh))
         except Difference as difference:
             process.go_on()
             wrong.append(difference)
@@ -235,8 +227,54 @@ def _sample(
     return lost_in(run), wrong[0] if wrong else None
 
 
-def _wrong(setup: Setup, benchmark: Benchmark, difference: Difference) -> Wrong:
-    row = row_name(benchmark)
-    case = Case(f"bench.{row}", Status.FAIL, difference.what)
-    outcome = Outcome(f"{setup.kernel.arch.name}-{row}", setup.kernel, (case,))
-    return Wrong(outcome, row, difference.what)
+def hunt(session: Session, arch: Architecture, found: Found, minutes: float) -> None:
+    """Hunt for this many minutes, and add the result."""
+    sides = found.sides
+    targets = runner.prepare(session, arch, sides, alone=False, noise=False, swap=runner.ZRAM)
+    judges: list[Judge[Any]] = [DifferenceJudge(excuses.applying(sides.series))]
+    try:
+        functions = watch.functions(targets.tried.kernel)
+        meant = allowed.applying(sides.series, sides.a.tree.series, functions)
+        judges.append(CostJudge(watch.prepare(session, targets), meant))
+    except UserError as error:
+        # The series renames or inlines a watched function.
+        found.notes.append(f"{arch.title}, costs of programs: {error.what}")
+    hunting = Hunt(targets, judges, session.cache.root / "report" / "fuzz" / arch.name)
+    found.hunts.append(hunting)
+    try:
+        suspects = _hunt(hunting, session, minutes)
+        if suspects:
+            what = f"{suspects} that seemed to differ could not be repeated in the time given"
+            found.notes.append(f"{arch.title}, programs: {what}")
+        if minutes and not judges[0].tally.programs:
+            found.left.append(f"{arch.name}: programs")
+    except GuestLost as lost:
+        process.go_on()
+        a, b = (_lost(target) for target in targets.all)
+        if any((*a, *b)):
+            found.losses.append(Loss("programs", targets.tried.kernel, a, b))
+        else:
+            found.notes.append(f"{arch.title}, programs: {lost.what}; not reproducible")
+
+
+def _hunt(hunting: Hunt, session: Session, minutes: float) -> int:
+    """Hunt until the time is over; return the number of suspects not repeated by then."""
+    seed, started, before = 1, time.monotonic(), 0
+    end = started + 60 * minutes
+    with contextlib.suppress(OutOfTime), process.until(end):
+        while time.monotonic() < end and len(hunting.findings) < FINDINGS:
+            before = _suspects(hunting)
+            hunting.run(Programs(PROGRAMS, seed), FINDINGS, session.progress)
+            seed, before = seed + PROGRAMS, _suspects(hunting)
+    hunting.seconds = time.monotonic() - started
+    return _suspects(hunting) - before
+
+
+def _suspects(hunting: Hunt) -> int:
+    return sum(judge.tally.suspects for judge in hunting.judges)
+
+
+def _lost(target: Target) -> tuple[GuestLost | None, ...]:
+    """Whether a single program loses the executor: a batch that started none proves nothing."""
+    programs = {0: Programs(1).program(0)}
+    return tuple(lost_in(lambda: runner.run(target, programs)) for _ in range(2))

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Write the first three lines of a reply: the finding, the responsible patch, what was tried."""
 
-from __future__ import annotations
-
 import itertools
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,13 +17,19 @@ def verdict(found: Found) -> Iterator[str]:
     """Return the finding, the responsible patch or what was tried, and where."""
     problems = [fit(problem) for problem in _problems(found)]
     yield problems[0] if problems else _unmeasured(found) or NOTHING
-    yield problems[1] if len(problems) > 1 else fit(f"Series: {series(found)}", _further(found))
+    sides, count = found.sides, len(found.sides.series.patches) - 1
+    # The number of patches after the first one, unless the series is a branch.
+    several = count and sides.b.origin == sides.a.origin
+    further = f" (+ {plural(count, 'patch')})" if several else ""
+    yield problems[1] if len(problems) > 1 else fit(f"Series: {series(found)}", further)
     titles = dict.fromkeys(
         [rows.arch.title for rows, _ in found.parts.values()]
         + [tested.b.kernel.arch.title for tested in found.tests]
     )
     where = ", ".join([f"On Linux {found.sides.base.version}", *titles])
-    yield fit(f"{where}: {_amount(found)}.")
+    built = "both sides build" if found.built else "not built in the time given"
+    done = ", ".join(plural(n, word) for word, n in _amounts(found).items() if n) or built
+    yield fit(f"{where}: {done}.")
 
 
 def _unmeasured(found: Found) -> str:
@@ -44,12 +48,6 @@ def _amounts(found: Found) -> dict[str, int]:
         "test": sum(tested.b.count(Status.PASS, Status.FAIL) for tested in found.tests),
         "program": sum(hunt.judges[0].tally.programs for hunt in found.hunts),
     }
-
-
-def _amount(found: Found) -> str:
-    amounts = _amounts(found).items()
-    built = "both sides build" if found.built else "not built in the time given"
-    return ", ".join(plural(n, word) for word, n in amounts if n) or built
 
 
 def _problems(found: Found) -> Iterator[str]:
@@ -84,21 +82,21 @@ def _costs(found: Found, rows: Comparison) -> Iterator[str]:
     what = f"takes {share:.1%} more instructions"
     if share <= found.limit:
         what = f"makes more calls: {row.excess[0].what}"
-    yield f"Regression: {row.title} {what} ({rows.arch.title})."
+    yield f"Regression: {row.benchmark.heading} {what} ({rows.arch.title})."
     for (arch, benchmark), one in found.culprits.items():
         if (arch, benchmark.label) == (rows.arch.name, row.benchmark.label):
             yield f"By {one.name}: {one.subject}"
 
 
 def states(hunt: Hunt) -> Iterator[str]:
-    """The programs whose state differs."""
+    """Yield the programs whose state differs."""
     title = hunt.targets.arch.title
     for finding in hunt.judges[0].tally.findings:
         yield f"a generated program behaves differently ({title}): {finding.fault.text}"
 
 
 def expenses(hunt: Hunt) -> Iterator[str]:
-    """The programs' operations that cost more."""
+    """Yield the programs' operations that cost more."""
     title = hunt.targets.arch.title
     for judge in hunt.judges[1:]:
         for finding in judge.tally.findings:
@@ -114,12 +112,6 @@ def series(found: Found) -> str:
     return sides.series.patches[0].subject()
 
 
-def _further(found: Found) -> str:
-    """The number of patches after the first one, unless the series is a branch."""
-    sides, count = found.sides, len(found.sides.series.patches) - 1
-    return f" (+ {plural(count, 'patch')})" if count and sides.b.origin == sides.a.origin else ""
-
-
 # Columns of a mail; maximum lines of a list of names.
 WIDTH, LINES = 72, 4
 # Characters that a mail program may not show.
@@ -128,15 +120,13 @@ PLAIN = str.maketrans({"→": "->", "–": "-", "…": "...", "×": "x", "\u202f
 
 def listed(head: str, names: Sequence[str]) -> list[str]:
     """Wrap names to lines that fit, with the number of omitted ones."""
-    shown = list(names)
-    while len(lines := wrap(_sentence(head, names, shown))) > LINES:
-        shown.pop()
-    return lines
-
-
-def _sentence(head: str, names: Sequence[str], shown: Sequence[str]) -> str:
-    more = len(names) - len(shown)
-    return f"{head}{', '.join(shown)}{f' and {more} more' if more else ''}"
+    more = 0
+    while True:
+        shown = ", ".join(names[: len(names) - more])
+        lines = wrap(f"{head}{shown}{f' and {more} more' if more else ''}")
+        if len(lines) <= LINES:
+            return lines
+        more += 1
 
 
 def plural(count: int, word: str) -> str:

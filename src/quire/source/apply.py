@@ -6,8 +6,6 @@ apply. Patches that the tree already has are first reverted in the copy, and the
 the series' order, so that the result is the same whether the tree had none, some or all of them.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re
@@ -115,25 +113,21 @@ def _update(
 
 def apply_patch(tree: Path, patch: Patch) -> None:
     """Apply one patch without fuzz. UserError names the patch and the rejected hunk."""
-    refusal = _git_apply(tree, patch)
-    if refusal is not None:
-        raise UserError(
-            f"patch {patch.name} does not apply",
-            f"{patch.subject()}\n{refusing_hunks(patch, refusal)}\n{UNCHANGED}",
-            "use a base of this series (see quire doctor), "
-            "or rebase the patch: quire tree, quire export",
-        )
+    done = tried(tree, patch)
+    if done.status:
+        what = f"patch {patch.name} does not apply"
+        where = f"{patch.subject()}\n{refusing_hunks(patch, done.output)}\n{UNCHANGED}"
+        remedy = "use a base of this series (see quire doctor), or rebase the patch: "
+        raise UserError(what, where, f"{remedy}quire tree, quire export")
 
 
 def revert_patch(tree: Path, patch: Patch) -> None:
     """Revert one patch. UserError names the patch and the rejected hunk."""
-    refusal = _git_apply(tree, patch, "--reverse")
-    if refusal is not None:
-        raise UserError(
-            f"patch {patch.name} cannot be reverted",
-            f"{patch.subject()}\n{refusing_hunks(patch, refusal)}",
-            "first revert later changes to the same lines, or move the patch in the series",
-        )
+    done = tried(tree, patch, "--reverse")
+    if done.status:
+        where = f"{patch.subject()}\n{refusing_hunks(patch, done.output)}"
+        remedy = "first revert later changes to the same lines, or move the patch in the series"
+        raise UserError(f"patch {patch.name} cannot be reverted", where, remedy)
 
 
 def write(tree: Path, contents: Contents) -> None:
@@ -178,22 +172,16 @@ def _signals_deferred() -> Iterator[None]:
 
 def peel(scratch: Path, series: Series) -> list[Patch]:
     """Revert the applied patches in the scratch copy, the last one first."""
-    return [p for p in reversed(series.patches) if _git_apply(scratch, p, "--reverse") is None]
+    return [p for p in reversed(series.patches) if not tried(scratch, p, "--reverse").status]
 
 
 def read_file(path: Path) -> bytes | None:
-    """A file's contents; None if it does not exist."""
+    """Return a file's contents; None if it does not exist."""
     return path.read_bytes() if path.is_file() else None
 
 
-def _git_apply(tree: Path, patch: Patch, *options: str) -> str | None:
-    """Return None on success, else git's message; on failure, nothing is written."""
-    finished = tried(tree, patch, *options)
-    return finished.output if finished.status else None
-
-
 def tried(tree: Path, patch: Patch, *options: str) -> Finished:
-    """The output of git apply."""
+    """Return the result of git apply, which writes nothing if it fails."""
     # Inside another repository, git would resolve paths from that repository's root.
     env = {"GIT_CEILING_DIRECTORIES": str(tree.resolve().parent)}
     words = ("-p1", "--whitespace=nowarn", *options, str(patch.path.resolve()))

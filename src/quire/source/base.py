@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Provide a base: a pristine kernel source, its version, its origin and its SHA-256."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json
@@ -203,7 +201,11 @@ def _walk(source: Path) -> Iterator[str]:
     for directory, subdirectories, files in os.walk(source):
         here = Path(directory)
         # O= directories may be inside the sources and contain a generated Makefile.
-        subdirectories[:] = [d for d in subdirectories if not _is_build(here / d)]
+        subdirectories[:] = [
+            name
+            for name in subdirectories
+            if name != ".git" and not (here / name / "include/config/auto.conf").exists()
+        ]
         links = [name for name in subdirectories if (here / name).is_symlink()]
         yield from (str((here / name).relative_to(source)) for name in (*files, *links))
 
@@ -216,10 +218,6 @@ def _state(source: Path) -> str:
     changes = _git(source, "status", "--porcelain").output.splitlines()
     count = f", {len(changes)} uncommitted files" if changes else ""
     return f" ({described.output.strip()}{count})"
-
-
-def _is_build(directory: Path) -> bool:
-    return directory.name == ".git" or (directory / "include/config/auto.conf").exists()
 
 
 def cached(cache: Cache) -> list[Base]:
@@ -253,7 +251,7 @@ def record(directory: Path, origin: str, hashed: str) -> None:
 
 
 def load(directory: Path, origin: str = "") -> Base:
-    """The base in a directory of the cache; `origin` overrides the recorded one."""
+    """Return the base in a directory of the cache; `origin` overrides the recorded one."""
     written = json.loads((directory / RECORD).read_text())
     number, hashed = version.parse(written["version"]), written["hash"]
     return Base(directory.name, number, origin or written["origin"], hashed, directory / "linux")

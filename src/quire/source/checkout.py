@@ -6,8 +6,6 @@ patch in the series has the same subject. A new commit belongs to the topic of t
 unless its message has a trailer `Quire-topic: NAME`.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections import Counter
@@ -186,7 +184,7 @@ def _contents(directory: Path, series: Series, commits: Sequence[Commit]) -> Con
 
 
 def patches_of(commits: Sequence[Commit], folder: Path) -> list[Patch]:
-    """The file of each commit, numbered within its topic."""
+    """Return the file of each commit, numbered within its topic."""
     numbers: Counter[str] = Counter()
     patches = []
     for commit in commits:
@@ -223,7 +221,7 @@ def _diff(mail: str) -> str:
 
 
 def in_a_row(commits: Sequence[Commit], topic: str) -> tuple[str, str] | None:
-    """The first and last commit of a topic; None if others are in between."""
+    """Return the first and last commit of a topic; None if others are in between."""
     places = [place for place, commit in enumerate(commits) if commit.topic == topic]
     if places[-1] - places[0] != len(places) - 1:
         return None
@@ -231,7 +229,7 @@ def in_a_row(commits: Sequence[Commit], topic: str) -> tuple[str, str] | None:
 
 
 def cover_of(directory: Path, text: str, first: str, last: str, note: str = "") -> str:
-    """A cover letter with a note, the list of these commits, and their diffstat."""
+    """Return a cover letter with a note, the list of these commits, and their diffstat."""
     commits = f"{first}^..{last}"
     count = git(directory, "rev-list", "--count", commits).strip()
     listed = git(directory, "shortlog", "-w72,2,4", commits).strip("\n")

@@ -6,8 +6,6 @@ apt state directory, with the configured mirror and Debian's keyring. The system
 change, and root is not needed.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -20,6 +18,7 @@ from quire.host.errors import BuildFailed, UserError
 
 # Releases whose configured mirror, if any, provides the suites of every line.
 RELEASES = ("bookworm", "trixie", "forky", "duke", "sid", "stable", "testing", "unstable")
+KEYRING_FOLDER = Path("/usr/share/keyrings")
 KEYRINGS = ("debian-archive-keyring.gpg", "debian-archive-keyring.pgp")
 
 
@@ -72,7 +71,10 @@ def isolated(root: Path, suites: Sequence[str], debian_arch: str = "") -> Apt:
     """Create an apt configuration below `root` for these suites, with a new index, optionally for
     another architecture's packages."""
     main, security = _mirror()
-    keyring = _keyring()
+    keyrings = [path for name in KEYRINGS if (path := KEYRING_FOLDER / name).is_file()]
+    if not keyrings:
+        remedy = "apt-get install debian-archive-keyring"
+        raise UserError("Debian's archive keyring is not installed", remedy=remedy)
     for name in ("lists/partial", "cache/archives/partial"):
         (root / name).mkdir(parents=True, exist_ok=True)
     settings = {
@@ -85,12 +87,12 @@ def isolated(root: Path, suites: Sequence[str], debian_arch: str = "") -> Apt:
     }
     apt = Apt(_options({**settings, **_foreign(debian_arch)}))
     uris = {suite: security if suite.endswith("-security") else main for suite in suites}
-    finished = _update(apt, root, keyring, uris)
+    finished = _update(apt, root, keyrings[0], uris)
     missing = re.findall(r"The repository '\S+ (\S+) Release' does not have", finished.output)
     if finished.status and missing:
         # A mirror may lack some suites; use those it has.
         present = {suite: uri for suite, uri in uris.items() if suite not in missing}
-        finished = _update(apt, root, keyring, present)
+        finished = _update(apt, root, keyrings[0], present)
     if finished.status:
         what = "apt could not read the index of Debian's suites"
         remedy = "check the network; for a base, --source DIR names your own kernel tree"
@@ -198,12 +200,3 @@ def _mirror() -> tuple[str, str]:
         )
         raise UserError("apt has no Debian mirror configured", remedy=remedy)
     return main[0], security[0] if security else ""
-
-
-def _keyring() -> Path:
-    for name in KEYRINGS:
-        path = Path("/usr/share/keyrings") / name
-        if path.is_file():
-            return path
-    remedy = "apt-get install debian-archive-keyring"
-    raise UserError("Debian's archive keyring is not installed", remedy=remedy)

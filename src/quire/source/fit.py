@@ -5,22 +5,18 @@ Each topic is tried with what it needs. Topics that fix the base are tried patch
 patches are independent. The tree may already have some of the patches.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from pathlib import Path
 
-from unidiff.patch import Hunk
-
+from quire.host import data
 from quire.host.errors import UserError
-from quire.source import apply, moved
+from quire.source import apply
 from quire.source import series as series_files
 from quire.source.apply import Contents
 from quire.source.line import Line
-from quire.source.moved import Moved
 from quire.source.patch import Patch
 from quire.source.series import Series
 from quire.source.version import Version
@@ -33,6 +29,31 @@ NEAR = 400
 TELLING = 6
 # The first line of a function or structure, but not a label.
 _HEAD = re.compile(r"[A-Za-z_](?!\w*:\s*$).*[({]")
+
+
+@dataclass(frozen=True)
+class Moved:
+    """An entry of lines/NAME/moved.toml: an upstream commit that changed context of our patches.
+
+    `since` is the first version with the commit, `line` a part of a line in `file` from then on. If
+    a hunk expects it and the tree lacks it, the hunk is for newer trees; else for older ones.
+    """
+
+    file: str
+    line: str
+    since: str
+    title: str
+
+    def tells(self, expected: Sequence[str], found: Sequence[str], text: Sequence[str]) -> bool:
+        """Tell whether the patch expects the line and the file lacks it, or the file has it there
+        and the patch does not expect it."""
+        wanted = any(self.line in one for one in expected)
+        if wanted:
+            return not any(self.line in one for one in text)
+        return any(self.line in one for one in found)
+
+    def __str__(self) -> str:
+        return f"{self.title} ({self.since})"
 
 
 @dataclass(frozen=True)
@@ -130,7 +151,7 @@ def of_tree(tree: Path, linux: Version, line: Line) -> Fit:
     """
     if not line.series:
         raise UserError(f"there is no series for Linux {linux}", str(line.folder))
-    known = moved.read(line.moved)
+    known = read_moved(line.file("moved"))
     variants = series_files.variants(line.series)
     marked = [one for one in variants if one.trees and (tree / one.trees).is_file()]
     usable = marked or [one for one in variants if not one.trees]
@@ -279,22 +300,14 @@ def _explained(scratch: Path, patch: Patch, complaint: str, known: Sequence[Move
         file, why = missing.groups() if missing else ("", complaint.strip())
         return Misfit(patch.name, patch.subject(), file, why)
     file, at = failed[1], int(failed[2])
-    hunk = _hunk(patch, file, at)
+    hunks = (hunk for one in patch.parsed() if one.path == file for hunk in one)
+    hunk = next((hunk for hunk in hunks if hunk.source_start == at), None)
     text = (scratch / file).read_text(errors="replace").splitlines()
     expected = tuple(line.value.rstrip("\n") for line in hunk if not line.is_added) if hunk else ()
     line, found = _nearest(text, expected, at)
     upstream = (one for one in known if one.file == file and one.tells(expected, found, text))
-    where = patch.hunk_at(file, at)
-    best = next(upstream, None)
+    where, best = patch.hunk_at(file, at), next(upstream, None)
     return Misfit(patch.name, patch.subject(), file, where, expected, found, line, best)
-
-
-def _hunk(patch: Patch, file: str, at: int) -> Hunk | None:
-    for changed in patch.parsed():
-        for hunk in changed:
-            if (changed.path, hunk.source_start) == (file, at):
-                return hunk
-    return None
 
 
 def _nearest(text: Sequence[str], wanted: Sequence[str], at: int) -> tuple[int, tuple[str, ...]]:
@@ -326,3 +339,7 @@ def _nearest(text: Sequence[str], wanted: Sequence[str], at: int) -> tuple[int, 
     blocks = SequenceMatcher(a=wanted, b=window, autojunk=False).get_matching_blocks()
     length = max((block.b + block.size for block in blocks if block.size), default=0)
     return first + 1, tuple(window[:length])
+
+
+# Read the entries of a line; none without the file.
+read_moved = data.Table("moved", Moved, "see the existing entries", optional=True).read

@@ -5,14 +5,14 @@ docs/dev/lines.md explains the keys. A line needs no code; every part (a series,
 expected failures, posted figures) is optional.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from quire.host import data
 from quire.host.errors import UserError
+from quire.source import series
+from quire.source.series import Series
 from quire.source.version import Version, parse
 
 FILE = "line.toml"
@@ -45,20 +45,10 @@ class Line:
     # Fuzzer operations that this line's kernels may repeat until the process is killed.
     endless: tuple[str, ...] = ()
 
-    @property
-    def expected(self) -> Path:
-        """Expected failures, by name; the file is optional."""
-        return self.folder / "expected.toml"
-
-    @property
-    def topics(self) -> Path:
-        """Which topics have passed alone (check/topics.py); the file is optional."""
-        return self.folder / "topics.toml"
-
-    @property
-    def moved(self) -> Path:
-        """Upstream commits that changed context of the series (source/moved.py); optional."""
-        return self.folder / "moved.toml"
+    def file(self, name: str) -> Path:
+        """Return an optional file: `expected` failures; `topics` that passed alone; `moved`, the
+        upstream commits that changed context of the series; `posted` figures; `unreached` lines."""
+        return self.folder / f"{name}.toml"
 
     @property
     def seeded(self) -> Path:
@@ -69,11 +59,6 @@ class Line:
         """Return the series file of patches for both sides that the architecture or the --config
         fragment of this name requires; optional."""
         return self.folder / name / "series"
-
-    @property
-    def posted(self) -> Path:
-        """Posted figures; the file is optional."""
-        return self.folder / "posted.toml"
 
     @property
     def architectures(self) -> Path:
@@ -112,15 +97,21 @@ def read(root: Path, folder: Path) -> Line:
         name: tuple((folder / path).resolve() for path in paths)
         for name, paths in file.fragments.items()
     }
-    series = root / file.series.folder if file.series else None
+    patches = root / file.series.folder if file.series else None
     debian = file.source.debian
-    return Line(folder.name, folder, debian, fragments, series, endless=file.endless)
+    return Line(folder.name, folder, debian, fragments, patches, endless=file.endless)
 
 
 def known(root: Path) -> list[Line]:
     """List all lines of a project, oldest first."""
     folders = [path.parent for path in (root / "lines").glob(f"*/{FILE}")]
     return [read(root, folder) for folder in sorted(folders, key=lambda path: parse(path.name))]
+
+
+def all_series(root: Path) -> list[tuple[Line, Series]]:
+    """List all series files of a project, each with its line."""
+    having = ((line, line.series) for line in known(root))
+    return [(line, each) for line, folder in having if folder for each in series.variants(folder)]
 
 
 def named(root: Path, name: str) -> Line:

@@ -7,8 +7,6 @@ b4 decodes the mails, distinguishes replies from patches, and takes the newest v
 patches rerolled in replies. It runs as a separate process, without the network.
 """
 
-from __future__ import annotations
-
 import email
 import email.policy
 import gzip
@@ -94,8 +92,10 @@ def patches(cache: Cache, file: Path, choice: ThreadChoice) -> list[Patch]:
         patch.parsed()
     subjects = {patch.subject() for patch in chosen}
     for message in messages:
-        if _has_diff(message) and not _is_version_of(message, subjects):
-            print(f"quire: left out: {subject_of(message)} (a diff in a reply)", file=sys.stderr)
+        subject = subject_of(message)
+        # Not a patch of any version in the thread.
+        if _has_diff(message) and not (subject.startswith("[") or subject in subjects):
+            print(f"quire: left out: {subject} (a diff in a reply)", file=sys.stderr)
     return chosen
 
 
@@ -202,12 +202,6 @@ def _numbered(found: list[Patch]) -> list[Patch]:
 def _has_diff(message: EmailMessage) -> bool:
     body = message.get_body(("plain",))
     return body is not None and bool(_DIFF.search(str(body.get_content())))
-
-
-def _is_version_of(message: EmailMessage, subjects: set[str]) -> bool:
-    """Whether the mail is a patch of any version in the thread, and not a reply."""
-    subject = subject_of(message)
-    return subject.startswith("[") or subject in subjects
 
 
 NEWEST = ThreadChoice()

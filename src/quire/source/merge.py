@@ -4,8 +4,6 @@
 A repository provides the blobs that the `index` lines of the patches name.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -38,7 +36,8 @@ def merged(cache: Cache, base: Base, series: Series, repository: Path) -> tuple[
             if _apply(work, patch):
                 names.append(patch.subject())
             written = directory / series.file.name / f"{number:04}-{Path(patch.name).stem}.patch"
-            written.write_text(_message(patch) + _commit(work))
+            mail = patch.path.read_text(errors="replace").removesuffix(patch.diff())
+            written.write_text(mail + _commit(work))
         (directory / NAMES).write_text(json.dumps(names))
         shutil.rmtree(work)
 
@@ -81,9 +80,3 @@ def _commit(work: Path) -> str:
     git(work, "add", "--all", "--force")
     git(work, "commit", "-q", "--allow-empty", "--message", "merged", env=IDENTITY)
     return git(work, "show", "--format=", "--binary", "--full-index", "--no-renames", "HEAD")
-
-
-def _message(patch: Patch) -> str:
-    """The mail without its diff."""
-    text = patch.path.read_text(errors="replace")
-    return text.removesuffix(patch.diff())

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Find the base of a posted series: the one that it names, or the nearest available one."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -33,6 +31,25 @@ class BaseChoice:
     merged: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Stated:
+    """A commit, and the name of a version or branch; empty if the series does not say."""
+
+    commit: str = ""
+    name: str = ""
+
+    @property
+    def version(self) -> Version | None:
+        """The version in the name, without -rc."""
+        found = _VERSION.match(self.name)
+        return version.parse(found[1]) if found else None
+
+    @property
+    def text(self) -> str:
+        """Both in words."""
+        return self.name or (f"commit {self.commit[:12]}" if self.commit else "")
+
+
 def choose(
     root: Path, cache: Cache, options: SideOptions, series: Series, stated: Stated, *, given: bool
 ) -> BaseChoice:
@@ -42,10 +59,10 @@ def choose(
         if options.git and _has(options.git, revision):
             where = ("--git", str(options.git), "--a", revision)
             return BaseChoice(replace(options, a=revision), where, NAMED)
-    candidates: Iterator[Callable[[], Base]] = _candidates(root, cache, stated.version)
-    if given:
-        chosen = options if options.a else replace(options, git=None)
-        candidates = iter([partial(side.base, root, cache, chosen)])
+    chosen = options if options.a else replace(options, git=None)
+    candidates: Iterable[Callable[[], Base]] = [partial(side.base, root, cache, chosen)]
+    if not given:
+        candidates = _candidates(root, cache, stated.version)
     refused: list[UserError] = []
     refusing: list[Base] = []
     for fetch in candidates:
@@ -76,8 +93,11 @@ def choose(
 def _choice(options: SideOptions, stated: Stated, found: Base, *, given: bool) -> BaseChoice:
     if given:
         return BaseChoice(options if options.a else replace(options, git=None))
-    words = ("--base", str(found.version))
-    return BaseChoice(replace(options, base=words[1], git=None), words, _why(stated, found))
+    words, why = ("--base", str(found.version)), NAMED
+    if found.version != stated.version or "-rc" in stated.name:
+        to = f"base nearest to {stated.text}" if stated.text else "newest available base"
+        why = f"the {to} to which the series applies"
+    return BaseChoice(replace(options, base=words[1], git=None), words, why)
 
 
 def _merge(
@@ -111,13 +131,12 @@ def _has(repository: Path, revision: str) -> bool:
     return True
 
 
-def _candidates(root: Path, cache: Cache, wanted: Version | None) -> Iterator[Callable[[], Base]]:
+def _candidates(root: Path, cache: Cache, wanted: Version | None) -> list[Callable[[], Base]]:
     """The cached bases, and the newest base of each other line, by distance from a version, or else
     the newest first."""
-    known: list[tuple[Version, Callable[[], Base]]] = []
     cached = bases.cached(cache)
-    for base in cached:
-        known.append((base.version, partial(_same, base)))
+    known: list[tuple[Version, Callable[[], Base]]] = []
+    known += [(base.version, partial(bases.load, base.path.parent)) for base in cached]
     have = {base.version.line for base in cached}
     for each in line.known(root):
         if each.debian and each.name not in have:
@@ -127,13 +146,7 @@ def _candidates(root: Path, cache: Cache, wanted: Version | None) -> Iterator[Ca
         if each.debian and exact and wanted not in [base.version for base in cached]:
             exactly = partial(bases.from_debian, cache, each, str(wanted))
             known.append((wanted or version.parse(each.name), exactly))
-    known.sort(key=lambda pair: _distance(pair[0], wanted))
-    for _, get in known:
-        yield get
-
-
-def _same(base: Base) -> Base:
-    return base
+    return [get for _, get in sorted(known, key=lambda pair: _distance(pair[0], wanted))]
 
 
 def _distance(number: Version, wanted: Version | None) -> tuple[int, int]:
@@ -144,13 +157,6 @@ def _distance(number: Version, wanted: Version | None) -> tuple[int, int]:
     if wanted.patch and not lines:
         return (0, abs(number.patch - wanted.patch))
     return (2 * abs(lines) - (lines > 0), -number.patch)
-
-
-def _why(stated: Stated, found: Base) -> str:
-    if found.version == stated.version and "-rc" not in stated.name:
-        return NAMED
-    to = f"base nearest to {stated.text}" if stated.text else "newest available base"
-    return f"the {to} to which the series applies"
 
 
 _COMMIT = re.compile(r"^base-commit:\s*([0-9a-f]{12,40})\b", re.M)
@@ -165,27 +171,8 @@ _NAMED = re.compile(
 _VERSION = re.compile(r"v?(\d+\.\d+(?:\.\d+)?)")
 
 
-@dataclass(frozen=True)
-class Stated:
-    """A commit, and the name of a version or branch; empty if the series does not say."""
-
-    commit: str = ""
-    name: str = ""
-
-    @property
-    def version(self) -> Version | None:
-        """The version in the name, without -rc."""
-        found = _VERSION.match(self.name)
-        return version.parse(found[1]) if found else None
-
-    @property
-    def text(self) -> str:
-        """Both in words."""
-        return self.name or (f"commit {self.commit[:12]}" if self.commit else "")
-
-
 def stated(texts: Iterable[str]) -> Stated:
-    """The statement in the first text that has one."""
+    """Return the statement in the first text that has one."""
     commit = name = ""
     for text in texts:
         found, named = _COMMIT.search(text), _NAMED.search(text)
@@ -195,7 +182,7 @@ def stated(texts: Iterable[str]) -> Stated:
 
 
 def stated_by(cache: Cache, path: Path, series: Series) -> Stated:
-    """The statement in the cover letter in `path`, or in a patch."""
+    """Return the statement in the cover letter in `path`, or in a patch."""
     covers: list[str] = []
     if path.is_dir():
         files = sorted(path.glob("*cover-letter.patch"))

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Read one patch file: its name in the series, its files and hunks."""
 
-from __future__ import annotations
-
 import email
 import email.policy
 import re

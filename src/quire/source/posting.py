@@ -7,8 +7,6 @@ mail goes to everyone whom the tree's scripts/get_maintainer.pl names: maintaine
 and lists in Cc.
 """
 
-from __future__ import annotations
-
 import re
 import tempfile
 import textwrap

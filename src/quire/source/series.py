@@ -28,8 +28,6 @@ these trees, and is never chosen for others:
     # trees: include/trace/hooks/mm.h
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -91,7 +89,7 @@ class Series:
         """Topics in order of first appearance: folder names without a variant's suffix."""
         return list(dict.fromkeys(patch.topic for patch in self.patches))
 
-    def only(self, names: Collection[str]) -> Series:
+    def only(self, names: Collection[str]) -> "Series":
         """Select these topics and everything that they need. UserError for an unknown topic."""
         unknown = [name for name in names if name not in self.topics]
         if unknown:
@@ -100,16 +98,16 @@ class Series:
             raise UserError(what, str(self.file), remedy)
         return replace(self, patches=tuple(self.reasons(names)), chosen=tuple(names))
 
-    def alone(self) -> dict[str, Series]:
+    def alone(self) -> dict[str, "Series"]:
         """Return each topic by itself, with what it needs."""
         return {name: self.only([name]) for name in self.chosen or self.topics}
 
-    def without(self) -> dict[str, Series]:
-        """For each topic, return all others with what they need, which may include its patches."""
+    def without(self) -> dict[str, "Series"]:
+        """Return, for each topic, all others with what they need, which may include its patches."""
         rest = {name: [other for other in self.topics if other != name] for name in self.topics}
         return {name: self.only(others) for name, others in rest.items()}
 
-    def parts(self, names: Collection[str]) -> Series:
+    def parts(self, names: Collection[str]) -> "Series":
         """Select these patches, by their names without numbers, and all that they need."""
         return replace(self, patches=tuple(self.reasons(names)), chosen=tuple(names))
 
@@ -135,7 +133,7 @@ class Series:
             if needs or named[patch]
         }
 
-    def fixing(self) -> Series:
+    def fixing(self) -> "Series":
         """Select the topics in `fixes`; empty if the series has none of them."""
         wanted = [name for name in self.fixes if name in self.topics]
         return self.only(wanted) if wanted else replace(self, patches=())

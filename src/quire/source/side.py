@@ -5,10 +5,7 @@ The sides may be stock and patched, with our own series on one of our lines; a b
 series; two revisions of a git repository; or two directories.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -151,7 +148,7 @@ def line_of(root: Path, options: SideOptions, base: Base) -> Line:
 def series_of(
     root: Path, cache: Cache, options: SideOptions, line: Line, base: Base
 ) -> tuple[Series, bool]:
-    """The series from this base to side B, possibly empty, and whether it is ours."""
+    """Return the series from this base to side B, possibly empty, and whether it is ours."""
     if options.series:
         choice = mail.ThreadChoice(options.version, options.partial)
         series = mail.read_series(cache, options.series, choice)
@@ -166,7 +163,8 @@ def series_of(
 
 def _two_trees(cache: Cache, options: SideOptions, line: Line, base: Base) -> Sides:
     other = _base(cache, options.git, options.b)
-    left, right = _labels((options.a or STOCK, options.b))
+    left, right = (_label(name) for name in (options.a or STOCK, options.b))
+    left, right = (left, right) if left != right else (f"a-{left}", f"b-{right}")
     if other.version.line != base.version.line:
         # The configurations differ, and a patch from one line to another would be meaningless.
         series, second = series_files.none(other.path), replace(tree.stock(other), label=right)
@@ -210,11 +208,6 @@ def _count(series: Series) -> str:
 def _about(base: Base) -> str:
     kind, _, value = base.hash.partition(":")
     return f"Linux {base.version}, {base.origin}, {kind} {value[:16]}"
-
-
-def _labels(names: Iterable[str]) -> tuple[str, str]:
-    left, right = (_label(name) for name in names)
-    return (left, right) if left != right else (f"a-{left}", f"b-{right}")
 
 
 def _label(name: str) -> str:

@@ -5,8 +5,6 @@ All states are placed in one directory, where only differing files are written, 
 compiles only these and their dependents. The user's repository is never changed.
 """
 
-from __future__ import annotations
-
 import re
 import tempfile
 from collections.abc import Callable, Sequence
@@ -98,7 +96,7 @@ class OfGit:
     base: Base
 
     @classmethod
-    def of(cls, cache: Cache, repository: Path, first: str) -> OfGit:
+    def of(cls, cache: Cache, repository: Path, first: str) -> "OfGit":
         """Create the steps of that repository. UserError if it or the revision does not exist, or
         is not a kernel."""
         repository = repository.resolve()
@@ -162,14 +160,11 @@ def bisect(repository: Path, good: str, bad: str, judge: Callable[[str], str]) -
         # This clone shares the repository's objects.
         git(repository, "clone", "-q", "--bare", "--shared", str(repository), str(clone))
         said = git(clone, "bisect", "start", "--no-checkout", bad, good)
-        while not (found := _first_bad(said)):
+        while True:
+            if one := re.search(r"^(\w{40,64}) is the first bad commit", said, re.M):
+                return [one[1]]
+            if several := re.search(r"could be any of:\n((?:\w{40,64}\n)+)", said):
+                return several[1].split()
             commit = git(clone, "rev-parse", "BISECT_HEAD").strip()
             # git fails if only skipped revisions are left.
             said = run_git(clone, "bisect", judge(commit), commit).output
-        return found
-
-
-def _first_bad(said: str) -> list[str]:
-    one = re.search(r"^(\w{40,64}) is the first bad commit", said, re.M)
-    several = re.search(r"could be any of:\n((?:\w{40,64}\n)+)", said)
-    return [one[1]] if one else several[1].split() if several else []

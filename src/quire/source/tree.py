@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """A tree: an unpatched base, or a base with a series applied."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from quire.host import process
@@ -56,13 +54,6 @@ def patched(cache: Cache, base: Base, series: Series, label: str = "patched") ->
     return Tree(key, base, series, cache.make("tree", key, build) / SOURCES, label)
 
 
-def extended(cache: Cache, tree: Tree, extra: Series) -> Tree:
-    """Apply more patches on top of the tree. UserError as for patched()."""
-    first = tree.series.patches if tree.series else ()
-    series = replace(extra, patches=first + extra.patches)
-    return patched(cache, tree.base, series, tree.label)
-
-
 def difference(cache: Cache, a: Base, b: Base) -> Series:
     """Return the patch that turns one base into another; none if they are equal."""
 
@@ -86,7 +77,7 @@ def difference(cache: Cache, a: Base, b: Base) -> Series:
 
 
 def sources(tree: Path) -> list[str]:
-    """The paths in a tree's top directory, without build directories."""
+    """Return the paths in a tree's top directory, without build directories."""
     return [str(path) for path in sorted(tree.iterdir()) if not path.name.startswith(OBJDIR_PREFIX)]
 
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Kernel versions and ranges of them."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

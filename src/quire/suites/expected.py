@@ -5,12 +5,9 @@ An unexpected skip is a failure. In an exactly reproducible run, an expected fai
 an entry that matches nothing are failures, too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from pathlib import Path
 
 from quire.boot.ktap import Status
 from quire.host import data
@@ -29,17 +26,19 @@ class Expected:
     why: str
     # Whether they may also pass.
     sometimes: bool = False
-    # The patch (name without number) that keeps these cases from damaging the kernel.
-    harm_without: str = ""
+    # The patches (names without numbers) with which these cases pass, if the series has any.
+    fixed_by: tuple[str, ...] = ()
+    # Whether the cases can damage a kernel without these patches.
+    harmful: bool = False
 
     def harms(self, kernel: Kernel) -> bool:
-        """Whether the cases can damage this kernel."""
+        """Tell whether the cases can damage this kernel."""
         series = kernel.tree.series
         names = [patch.unnumbered for patch in series.patches] if series else []
-        return bool(self.harm_without) and self.harm_without not in names
+        return self.harmful and not set(self.fixed_by) <= set(names)
 
     def covers(self, kernel: Kernel, case: str) -> bool:
-        """Whether the entry covers this case on this kernel."""
+        """Tell whether the entry covers this case on this kernel."""
         return (
             self.tree == kernel.tree.label
             and not _disjoint(kernel, self.architectures, sizes=True)
@@ -62,7 +61,7 @@ class Skip:
     cpus: int = 0
 
     def applies(self, kernel: Kernel, cpus: int) -> bool:
-        """Whether the kernel skips the cases in a boot with this many CPUs."""
+        """Tell whether the kernel skips the cases in a boot with this many CPUs."""
         return (
             kernel.tree.base.version.line in (self.lines or (kernel.tree.base.version.line,))
             and not (self.architectures and _disjoint(kernel, self.architectures))
@@ -71,7 +70,7 @@ class Skip:
         )
 
     def covers(self, case: str) -> bool:
-        """Whether the entry covers this case."""
+        """Tell whether the entry covers this case."""
         return any(fnmatchcase(case, pattern) for pattern in self.cases)
 
 
@@ -84,16 +83,10 @@ def _disjoint(kernel: Kernel, architectures: Sequence[str], *, sizes: bool = Fal
     return {arch.name, arch.label, other}.isdisjoint(architectures)
 
 
-def read(file: Path) -> list[Expected]:
-    """Read the entries of a file; none if it does not exist. UserError for an invalid entry."""
-    remedy = "give each [[expected]] a tree, architectures, cases and why"
-    return data.Table("expected", Expected, remedy, optional=True).read(file)
-
-
-def skips(file: Path) -> list[Skip]:
-    """Read a file's expected skips; none if it does not exist. UserError for an invalid entry."""
-    remedy = "give each [[skip]] cases and why"
-    return data.Table("skip", Skip, remedy, optional=True).read(file)
+# Read a file's expected failures, or skips; none if it does not exist.
+REMEDY = "give each [[expected]] a tree, architectures, cases and why"
+read = data.Table("expected", Expected, REMEDY, optional=True).read
+skips = data.Table("skip", Skip, "give each [[skip]] cases and why", optional=True).read
 
 
 def inherited(outcomes: Sequence[Outcome], sides: Sides) -> list[Expected]:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Format test boots for CI systems: as JUnit XML, and as one KTAP report."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree

@@ -5,8 +5,6 @@
 that run them. A kernel runs its suites at boot, prints KTAP on the console, and exits.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -58,17 +56,16 @@ class KUnitKernel:
         return KNOWN[self.architecture]
 
 
-def read(file: Path) -> list[KUnitKernel]:
-    """Read the kernels of a line. UserError for an invalid key or value."""
-    remedy = f"architectures: {', '.join(KNOWN)}; trees: {', '.join(TREES)}"
-    return data.Table("kernel", KUnitKernel, remedy, trouble=_trouble).read(file)
-
-
 def _trouble(proof: KUnitKernel) -> str:
     if proof.architecture in KNOWN and proof.tree in TREES:
         return ""
     unknown = f"{proof.architecture}, {proof.tree}"
     return f"kernel {proof.name} has an unknown architecture or tree: {unknown}"
+
+
+# Read the kernels of a line.
+REMEDY = f"architectures: {', '.join(KNOWN)}; trees: {', '.join(TREES)}"
+read = data.Table("kernel", KUnitKernel, REMEDY, trouble=_trouble).read
 
 
 def select(

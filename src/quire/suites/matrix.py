@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Test all kernels in parallel: both sides, normal and debug, one and two virtual CPUs."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Sequence

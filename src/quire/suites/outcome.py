@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The outcome of a test boot: a status and reason per case, or why the guest was lost."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path

@@ -11,8 +11,6 @@ detects them. They are patches directly on top of the series, in a separate kern
 a static key.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -278,5 +276,5 @@ def batches(cases: Iterable[str]) -> list[list[str]]:
 
 
 def summary(names: Sequence[str]) -> str:
-    """The first name and the number of others."""
+    """Return the first name and the number of others."""
     return "".join(names[:1]) + (f" and {len(names) - 1} more" if len(names) > 1 else "")

@@ -5,19 +5,20 @@ The guest's `soak` (guest/soak/) reports in KTAP. Lines that begin with `soak` g
 and its operations. docs/dev/soak.md describes the operations.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from quire.boot import machine
-from quire.host.errors import GuestLost
+from quire.host.errors import Difference, GuestLost, QuireError
 from quire.kernels.kernel import Kernel
 from quire.session import Session
-from quire.suites import suite
+from quire.source.side import Sides
+from quire.suites import seeded, suite
 from quire.suites.outcome import Outcome
+from quire.suites.seeded import Bug
 from quire.suites.suite import BootOptions, Job, Tests
 
 # Enough for every kind of operation to overlap with every other one thousands of times.
@@ -50,7 +51,7 @@ class SoakOptions:
     parameters: tuple[str, ...] = ()
 
     def words(self) -> tuple[str, ...]:
-        """The arguments for the guest's init."""
+        """Return the arguments for the guest's init."""
         given = {"operations": self.operations, "seed": self.seed, "seconds": self.seconds}
         return ("soak", *(f"{name}={value}" for name, value in given.items() if value))
 
@@ -68,7 +69,7 @@ class Pace:
     seconds: int = 0
 
     def left(self, target: int) -> str:
-        """The estimated remaining time, as text."""
+        """Return the estimated remaining time, as text."""
         if not self.operations or self.operations >= target or target == UNLIMITED:
             return ""
         minutes = self.seconds * (target - self.operations) / self.operations / 60
@@ -107,7 +108,7 @@ class Report:
         return self.outcome.lost is not None or bool(wrong)
 
     def trouble(self) -> list[str]:
-        """What failed, including the guest's own messages."""
+        """Return what failed, including the guest's own messages."""
         if self.outcome.lost:
             return [self.outcome.lost.what, *self.outcome.lost.where.splitlines()]
         lines = []
@@ -116,24 +117,80 @@ class Report:
             lines += [f"| {text}" for text in case.diagnostics]
         return lines
 
+    def as_json(self) -> dict[str, Any]:
+        """Return the report for --json."""
+        kernel = self.outcome.kernel
+        return {
+            "architecture": kernel.arch.name,
+            "tree": kernel.tree.label,
+            "base": str(kernel.tree.base.version),
+            "failed": self.failed,
+            "noticed": self.noticed,
+            "operations": self.pace.operations,
+            "seconds": self.pace.seconds,
+            "kinds": {kind.name: kind.count for kind in self.kinds},
+            "events": dict(self.events),
+            "trouble": self.trouble(),
+        }
 
-def run(
-    session: Session,
-    kernel: Kernel,
-    options: SoakOptions,
-    seen: Callable[[Pace], None] | None = None,
-) -> Report:
-    """Boot and soak; also report on a lost guest. `seen` gets the pace periodically.
+
+def on_kernel(session: Session, kernel: Kernel, options: SoakOptions, bug: str = "") -> Report:
+    """Boot and soak, with this bug selected; also report on a lost guest.
 
     Difference if the guest's exit status contradicts its report.
     """
+    if bug:
+        options = replace(options, parameters=(f"{seeded.PARAMETER}={bug}",))
+    name = f"{kernel.arch.name} {bug or kernel.tree.label} soak"
+    total = None if options.operations == UNLIMITED else options.operations
+    with session.progress.stage(name, total):
+        return run(session, kernel, options)
+
+
+def on_bugs(
+    session: Session, sides: Sides, names: Sequence[str], options: SoakOptions
+) -> Iterator[tuple[Bug, Report]]:
+    """Soak the kernels with seeded bugs, one of these bugs at a time."""
+    where = seeded.folder(sides)
+    bugs = seeded.select(seeded.read(where), names)
+    tree = seeded.tree_with_bugs(session.cache, sides, where)
+    for kernel in [session.kernel(arch, tree) for arch in session.architectures]:
+        for bug in bugs:
+            if bug.shown_by(kernel, session.configs):
+                yield bug, on_kernel(session, kernel, options, bug.name)
+
+
+def missed(found: Sequence[tuple[Bug, Report]]) -> QuireError | None:
+    """Return the error for bugs that were not detected, or None."""
+    names = [f"{r.outcome.kernel.arch.name}: {bug.name}" for bug, r in found if not r.noticed]
+    what = f"{len(names)} of {len(found)} seeded bugs were not detected"
+    remedy = "use more --operations, or another --seed; docs/dev/soak.md lists exceptions"
+    return Difference(what, "\n".join(names), remedy) if names else None
+
+
+def failures(reports: Sequence[Report]) -> QuireError | None:
+    """Return the error for the first lost guest, or for all failures; None without either."""
+    if lost := [report.outcome.lost for report in reports if report.outcome.lost]:
+        return lost[0]
+    lines = []
+    for report in reports:
+        if report.failed:
+            kernel = report.outcome.kernel
+            lines += [f"{kernel.arch.name} {kernel.tree.label}:", *report.trouble()]
+            lines.append(f"whole log: {report.outcome.logs}")
+    remedy = "read the log, which includes the seed"
+    return Difference("the soak test failed", "\n".join(lines), remedy) if lines else None
+
+
+def run(session: Session, kernel: Kernel, options: SoakOptions) -> Report:
+    """Boot and soak; the pace is the progress of the stage."""
     reached = Pace()
 
     def tick(results: Path) -> None:
         nonlocal reached
         reached = pace(results)
-        if seen:
-            seen(reached)
+        left = reached.left(options.operations) or f"{reached.seconds} s"
+        session.progress.at(reached.operations, left)
 
     boot = BootOptions(
         options.cpus, options.patience(), options.memory, parameters=options.parameters
@@ -155,7 +212,7 @@ def run(
 
 
 def pace(results: Path) -> Pace:
-    """The progress of a guest that may still be running."""
+    """Return the progress of a guest that may still be running."""
     try:
         with results.open("rb") as file:
             file.seek(max(0, results.stat().st_size - TAIL))

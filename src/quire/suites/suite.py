@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Run tests in the guest: one boot per kernel, KTAP output, one status per case."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +14,7 @@ from quire.boot.results import Results
 from quire.host import parallel
 from quire.host.cache import digest
 from quire.host.errors import Difference, GuestLost
-from quire.kernels import program
+from quire.kernels import user
 from quire.kernels.guest import Guest
 from quire.kernels.kernel import Kernel
 from quire.session import Session
@@ -85,7 +83,7 @@ def of_sizes(sizes: Collection[int]) -> str:
 def spared(session: Session, kernel: Kernel, patterns: Sequence[str]) -> tuple[str, ...]:
     """Return the kernel parameter that leaves out cases which can damage this kernel, as it lacks
     their fix. Cases named in full still run."""
-    known = expected.read(session.line(kernel.tree.base).expected)
+    known = expected.read(session.line(kernel.tree.base).file("expected"))
     harmful = [case for entry in known if entry.harms(kernel) for case in entry.cases]
     names = dict.fromkeys(case for case in harmful if case not in patterns)
     return (f"quire_without={','.join(names)}",) if names else ()
@@ -130,7 +128,7 @@ OURS = Tests(
 
 def of_program(source: Path) -> Tests:
     """Return a user's own KTAP test; patterns are its arguments."""
-    words = ("program", "test", program.path(source))
+    words = ("program", "test", user.path(source))
     remedy = "a test prints KTAP on stdout: guest/README.md"
     return Tests(words, remedy, parameters=lambda _: ())
 

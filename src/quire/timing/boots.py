@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Time both sides in virtual machines, A, B, A, B, … under KVM, or emulated to try code paths."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import platform
@@ -20,7 +18,7 @@ from quire.host.cache import Cache, digest, sha256
 from quire.host.errors import Difference, UserError
 from quire.kernels import guest
 from quire.kernels.guest import Guest
-from quire.kernels.kernel import Kernel, Toolchain, explain
+from quire.kernels.kernel import Kernel, Toolchain, compile
 from quire.measure.workloads import Benchmark
 from quire.session import Session
 from quire.timing import document
@@ -152,9 +150,8 @@ def build_program(
         argv = ["make", "-C", str(sources), f"ARCH={arch.guest}"]
         argv += [f"CROSS_COMPILE={tools.cross_compile}", f"O={directory}"]
         argv += [f"PLAN={directory / 'plan'}", f"BUILD={made_of}", str(directory / PROGRAM)]
-        command = process.Command(argv, log=log)
-        if process.run(command).status:
-            raise explain(f"the timing program did not build for {arch.name}", log, command)
+        what = f"the timing program did not build for {arch.name}"
+        compile(process.Command(argv, log=log), what)
 
     return cache.make("time", key, make) / PROGRAM
 

@@ -6,8 +6,6 @@ about the distribution: the median of n independent values lies between the k-th
 k-th largest unless fewer than k of n fair coins show one side.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Sequence
@@ -17,7 +15,7 @@ from quire.host.errors import UserError
 from quire.timing.document import TimedBenchmark, Timing
 
 CONFIDENCE = 0.95
-FASTER, SLOWER, CANNOT_TELL = "faster", "slower", "cannot tell"
+FASTER, SLOWER, NOT_SIGNIFICANT = "faster", "slower", "not significant"
 # With this confidence per side, both intervals contain their medians with CONFIDENCE.
 EACH = (1 + CONFIDENCE) / 2
 # With this many boots of each side, a boot is one value, as runs of one boot are correlated.
@@ -138,18 +136,18 @@ def _judge(a: TimedBenchmark, b: TimedBenchmark) -> Verdict:
     for label, row in (("A", a), ("B", b)):
         if row.failed or row.skipped:
             word = "failed" if row.failed else "skipped"
-            return Verdict(a, CANNOT_TELL, f"{word} on {label}: {row.failed or row.skipped}")
+            return Verdict(a, NOT_SIGNIFICANT, f"{word} on {label}: {row.failed or row.skipped}")
     by_boot = min(len(a.medians), len(b.medians)) >= BOOTS
     # On a busy machine, successive runs are correlated, and an interval that assumes otherwise
     # is too narrow: two timings of the same kernel would then differ.
     loose = [label for label, row in (("A", a), ("B", b)) if not row.tight and not by_boot]
     if loose:
-        return Verdict(a, CANNOT_TELL, f"not tight on {' and '.join(loose)}", values="runs")
+        return Verdict(a, NOT_SIGNIFICANT, f"not tight on {' and '.join(loose)}", values="runs")
     left, right = (median_interval(row.medians if by_boot else row.runs, EACH) for row in (a, b))
     values = "boots" if by_boot else "runs"
     if not left or not right or not right.low:
         why = "too few runs" if not left or not right else "its interval includes 0"
-        return Verdict(a, CANNOT_TELL, why, values=values)
+        return Verdict(a, NOT_SIGNIFICANT, why, values=values)
     ratio = Interval(left.median / right.median, left.low / right.high, left.high / right.low)
-    verdict = FASTER if ratio.low > 1 else SLOWER if ratio.high < 1 else CANNOT_TELL
+    verdict = FASTER if ratio.low > 1 else SLOWER if ratio.high < 1 else NOT_SIGNIFICANT
     return Verdict(a, verdict, "", left, right, ratio, values)

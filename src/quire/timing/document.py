@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Read and check the JSON of `quire time`; merge several boots of one kernel."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import statistics
@@ -122,7 +120,7 @@ def write(timing: Timing, file: Path) -> None:
 
 
 def as_json(row: TimedBenchmark) -> dict[str, Any]:
-    """A row for docs/schema/time.json."""
+    """Return a row for docs/schema/time.json."""
     return {**asdict(row), "boots": [list(runs) for runs in row.boots]}
 
 

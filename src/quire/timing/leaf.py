@@ -6,8 +6,6 @@ with its dependencies in the file, is compiled like the kernel, without vector r
 linked into one program.
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 import platform
@@ -20,7 +18,7 @@ from quire.host import data, process
 from quire.host.cache import Cache, digest
 from quire.host.console import head
 from quire.host.errors import Difference, UserError
-from quire.kernels.kernel import Toolchain, explain
+from quire.kernels.kernel import Toolchain, compile
 from quire.source.tree import Tree
 from quire.timing import document
 from quire.timing.boots import CPUINFO
@@ -96,8 +94,7 @@ def build(cache: Cache, tools: Toolchain, leaf: Leaf, trees: Sequence[Tree]) -> 
             part.write_text(f'#include "{leaf.name}.h"\n\n{text}\n{call}')
         argv = [tools.compiler, *FLAGS, f"-I{SOURCES}", "-o", str(directory / PROGRAM)]
         command = process.Command([*argv, *map(str, parts), str(SOURCES / "main.c")], log=log)
-        if process.run(command).status:
-            raise explain(f"the leaf {leaf.name} did not compile", log, command)
+        compile(command, f"the leaf {leaf.name} did not compile")
 
     return cache.make("leaf", key, make) / PROGRAM
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from quire.boot.stops import Stop
+from quire.boot.counts import Stop
 from quire.fuzz.cost import allowed, growth
 from quire.fuzz.cost.allowed import Allowance
 from quire.fuzz.cost.growth import SHOWN, Regression
@@ -22,11 +22,11 @@ from quire.fuzz.runner import Runs, Targets
 
 # Runs of a suspect in a boot, for each of the boots that confirm it. The first boot drops most.
 CONFIRM = (1, 2, 4, 8)
-# Runs of each candidate while a program shrinks, the next if the last says yes; and of the
+# Runs of each candidate of the minimiser, each only if the previous one confirms; and of the
 # program at the end.
 SHRINK, LAST = (1, 1, 1), 6
 
-# By program and step: what it cost in each run on side a, and on side b.
+# By program and step: the costs of each run on side a, and on side b.
 Costs = dict[tuple[int, str], tuple[list[Stop], list[Stop]]]
 
 
@@ -52,7 +52,7 @@ class CostJudge(Judge[Regression]):
     def judge(self, programs: Numbered, runs: Runs) -> Faults[Regression]:
         """Return the operations that cost more.
 
-        A program that makes an allocation fail says nothing: the two sides count them differently.
+        Programs with failing allocations are inconclusive: the sides count allocations differently.
         """
         programs = {n: ops for n, ops in programs.items() if all(op.verb != "fail" for op in ops)}
         costs = gather({number: number for number in programs}, runs)
@@ -67,7 +67,7 @@ class CostJudge(Judge[Regression]):
     def confirm(
         self, programs: Numbered, suspects: Faults[Regression], runs: Runs
     ) -> Requests[Faults[Regression]]:
-        """Return those that cost more by the least of all runs, and more so than allowed."""
+        """Return those whose cheapest run costs more, by more than is allowed."""
         costs = gather({number: number for number, _ in suspects}, runs)
         for stage, times in enumerate(CONFIRM):
             if not suspects:
@@ -95,7 +95,7 @@ class CostJudge(Judge[Regression]):
     def repeat(
         self, programs: Numbered, fault: Regression, *, last: bool = False
     ) -> Requests[Shown[Regression]]:
-        """Return those of which an operation of that verb keeps most of the growth."""
+        """Return the programs in which an operation of that verb keeps most of the growth."""
         showing: dict[int, Regression] = {}
         runs: Runs = ()
         for times in (LAST,) if last else SHRINK:
@@ -113,7 +113,7 @@ class CostJudge(Judge[Regression]):
         return showing, runs
 
     def _grown(self, programs: Numbered, costs: Costs) -> Faults[Regression]:
-        """Return the operations whose least cost grew, and their median."""
+        """Return the operations whose minimum and median cost grew."""
         suspects = []
         for (number, step), (left, right) in costs.items():
             grown = growth.compare(left, right, self.watch)
@@ -126,10 +126,7 @@ class CostJudge(Judge[Regression]):
     def measure(
         self, programs: Numbered, times: int, seed: int, *, symbols: bool
     ) -> Requests[tuple[Costs, Runs]]:
-        """Return what operations cost in runs that were alike, in one boot and orders of their own.
-
-        And the records of the first.
-        """
+        """Return the costs of equal runs, in one boot and several orders, and the first records."""
         mixed: list[Program] = []
         origin: dict[int, int] = {}
         for run in range(times):
@@ -147,12 +144,12 @@ class CostJudge(Judge[Regression]):
         return gather(origin, runs), tuple(firsts)
 
     def row(self, fault: Regression | None) -> dict[str, Any]:
-        """Return what grew, and in which functions."""
+        """Return the costs that grew, and the functions."""
         functions = dict(fault.symbols[:SHOWN]) if fault else {}
         return {"grown": fault and fault.text, "functions": functions}
 
     def summary(self, _targets: Targets, _seconds: float) -> str:
-        """Return how many operations cost more, at first and again."""
+        """Return how many operations cost more, at first and when repeated."""
         return (
             f"costs: {self.operations} operations compared, in {self.tally.suspects} programs one "
             f"cost more at first, and {self.repeated} operations did in repeated runs; "
@@ -179,7 +176,7 @@ class CostJudge(Judge[Regression]):
 
 
 def fit(number: int, runs: Runs) -> bool:
-    """Return whether a program's costs say anything: it ran on both sides without trouble."""
+    """Return whether a program's costs are conclusive: it ran on both sides without trouble."""
     return all(number in records and not records[number].trouble for records in runs)
 
 

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from quire.boot.stops import Stop
+from quire.boot.counts import Stop
 from quire.fuzz.cost.watch import Watch, function
 from quire.fuzz.judge import AT_THE_END
 from quire.fuzz.language.program import Op, Program
-from quire.fuzz.language.record import Record, Step, pages, steps
+from quire.fuzz.language.record import Record, StepRecord, pages, steps
 
 # Side b may take this many percent more of the kernel's instructions and of each watched sum, and
 # this many more instructions. A finding exceeds both.
@@ -64,7 +64,7 @@ def between(a: Stop, b: Stop, watch: Watch) -> list[Growth]:
 
 
 def compare(a: Sequence[Stop], b: Sequence[Stop], watch: Watch) -> list[Growth]:
-    """Return what grew in several runs of one operation: their least, and their median.
+    """Return what grew in several runs of one operation: the minimum and the median.
 
     If cheap runs are rare on both sides, the minimum only shows which side had one.
     """
@@ -74,7 +74,7 @@ def compare(a: Sequence[Stop], b: Sequence[Stop], watch: Watch) -> list[Growth]:
 
 
 def least(samples: Sequence[Stop], choose: Callable[[Iterable[int]], int] = min) -> Stop:
-    """Return the least of each count, or what else is chosen, from several runs on one side.
+    """Return the minimum of each count, or another statistic, over several runs on one side.
 
     Disturbances such as interrupts and kernel threads only add. The symbols are those of the run
     with the fewest instructions among those that have symbols.
@@ -116,7 +116,7 @@ def alike(a: Record, b: Record) -> Iterator[str]:
             return
 
 
-def _unmarked(step: Step) -> tuple[str, str, Mapping[str, object]]:
+def _unmarked(step: StepRecord) -> tuple[str, str, Mapping[str, object]]:
     """Return a step without the marks: pages of large folios; soft-dirty pages and mappings."""
     states = {
         key: [(at, page.without("Ld")) for at, page in pages(state).items()]
@@ -129,7 +129,7 @@ def _unmarked(step: Step) -> tuple[str, str, Mapping[str, object]]:
 
 @dataclass(frozen=True)
 class Regression:
-    """A step, what it costs on both sides by the least of several boots, and what grew."""
+    """A step, its minimum costs over several boots on both sides, and what grew."""
 
     step: str
     program: Program
@@ -156,12 +156,12 @@ class Regression:
 
     @property
     def text(self) -> str:
-        """The operation, as a program has it, or whose reads or writes; and what grew."""
+        """The operation as in a program, or whose reads or writes; and what grew."""
         name = self.op.text() if self.op else f"{self.verb} of process {self.step[2:]}"
         return f"{name}: {'; '.join(grown.text() for grown in self.grown)}"
 
     def __str__(self) -> str:
-        """Return the same, and where most."""
+        """Return the same, and the function that grew most."""
         return f"{self.text} ({self.about})"
 
     @property

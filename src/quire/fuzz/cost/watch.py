@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from quire.boot import counter, counts, machine, stops
-from quire.boot.counter import TEXT_TYPES
+from quire.boot import counter, counts, machine
+from quire.boot.counter import SYMBOL
+from quire.boot.counts import Stop
 from quire.boot.machine import Counting
-from quire.boot.stops import Stop
 from quire.fuzz.language.program import Program
 from quire.fuzz.runner import Probe, Targets
 from quire.host import data
@@ -28,9 +28,8 @@ _HANG = re.compile(r"^x hang ", re.M)
 # Random stack offsets: every few hundred system calls, generating random numbers takes 2,800
 # instructions.
 PARAMETERS = ("randomize_kstack_offset=off",)
-# The plugin's complaint about a region that is open when QEMU ends (counter/regions.c).
+# The plugin's error for a region that is open when QEMU ends (counter/regions.c).
 OPEN = "was started and never stopped"
-_SYMBOL = re.compile(rf"^[0-9a-f]+ [{TEXT_TYPES}] (\S+)$", re.M)
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ class Watch:
 
 
 @dataclass(frozen=True)
-class _File:
+class _WatchFile:
     lines: tuple[str, ...]
     watch: tuple[Sum, ...]
 
@@ -76,7 +75,7 @@ class _File:
 @cache
 def read(file: Path = FILE) -> tuple[tuple[str, ...], tuple[Sum, ...]]:
     """Return the known lines, and the sums. UserError names the entry that is wrong."""
-    found = data.read(file, _File, "the comment at its top explains the keys")
+    found = data.read(file, _WatchFile, "the comment at its top explains the keys")
     for number, total in enumerate(found.watch):
         if not (total.counts or total.functions or total.only):
             raise UserError(f"{total.name} sums nothing", data.row(file, "watch", number))
@@ -109,18 +108,18 @@ def on_kernels(a: Kernel, b: Kernel, file: Path = FILE) -> Watch:
 def functions(kernel: Kernel) -> dict[str, list[str]]:
     """Return the kernel's functions, each with the symbols that are variants of it."""
     variants: dict[str, list[str]] = {}
-    for symbol in _SYMBOL.findall(kernel.system_map.read_text()):
+    for _, symbol in SYMBOL.findall(kernel.system_map.read_text()):
         variants.setdefault(function(symbol), []).append(symbol)
     return variants
 
 
 def function(symbol: str) -> str:
-    """Return the function of which a symbol is a variant (`.part.0`), or the symbol."""
+    """Return the function of a symbol variant (`.part.0`), or the symbol."""
     return symbol.partition(".")[0] or symbol
 
 
 def prepare(session: Session, targets: Targets) -> Watch:
-    """Let both sides count. The result is what is watched on them.
+    """Let both sides count, and return what is watched.
 
     BuildFailed if the plugin does not build, UserError if a watched function is missing.
     """
@@ -143,7 +142,7 @@ def take(directory: Path, _programs: Sequence[Program], whole: bool) -> Sequence
     # A guest that is lost within an operation leaves the region open; the stream has the others.
     if whole or not file.read_text().rstrip().endswith(OPEN):
         counts.read(file)
-    counted = stops.read(directory / machine.STOPS)
+    counted = counts.read_stops(directory / machine.STOPS)
     text = (directory / machine.RESULTS).read_text(errors="replace")
     named = _STOP.findall(text)
     executed = int(named[-1]) + 1 if named else 0
@@ -151,9 +150,6 @@ def take(directory: Path, _programs: Sequence[Program], whole: bool) -> Sequence
     unnamed = len(_HANG.findall(text))
     if executed > len(counted) or (whole and executed + unnamed < len(counted)):
         what = "the plugin and the executor counted different numbers of operations"
-        where, remedy = (
-            f"{directory}: {len(counted)} and {executed}",
-            "build everything from one checkout",
-        )
-        raise GuestLost(what, where, remedy)
+        where = f"{directory}: {len(counted)} and {executed}"
+        raise GuestLost(what, where, "build everything from one checkout")
     return counted

@@ -14,14 +14,13 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from quire.boot.counter import TEXT_TYPES
+from quire.boot.counter import SYMBOL
 from quire.host import process
 from quire.host.errors import UserError
 from quire.host.process import Command
 from quire.kernels import objects
 from quire.kernels.kernel import Kernel
 
-_SYMBOL = re.compile(rf"^([0-9a-f]+) [{TEXT_TYPES}] (\S+)$", re.M)
 _INSN = re.compile(r"^[ \t]*([0-9a-f]+):[ \t]+(\S+)[ \t]*(.*)$", re.M)
 _TARGET = re.compile(r"\b([0-9a-f]{8,16}) <")
 _COMMAND = re.compile(r"^savedcmd_\S+ := (.*?)(?: ; |$)", re.M)
@@ -71,7 +70,7 @@ class Code:
 
 def code(kernel: Kernel) -> list[Code]:
     """Return all code of the kernel."""
-    rows = _SYMBOL.findall(kernel.system_map.read_text())
+    rows = SYMBOL.findall(kernel.system_map.read_text())
     symbols = sorted((int(address, 16), name) for address, name in rows)
     codes = (Code(start, end, name) for (start, name), (end, _) in itertools.pairwise(symbols))
     return [code for code in codes if code.end > code.start]
@@ -123,21 +122,22 @@ def _of_object(
 
 
 def _leaders(kernel: Kernel, parts: Sequence[Code]) -> dict[int, list[int]]:
-    """Return where blocks begin, by the start of their symbol.
-
-    Neighbours are disassembled together.
-    """
+    """Return where blocks begin, by the start of their symbol."""
     arch = kernel.arch.guest
     if arch not in BRANCHES:
         remedy = "add them to BRANCHES in src/quire/fuzz/coverage/blocks.py, or use --no-coverage"
-        what, where = (
-            f"coverage does not support {arch}: its branches are unknown",
-            ", ".join(BRANCHES),
-        )
-        raise UserError(what, f"it knows: {where}", remedy)
+        what = f"coverage does not support {arch}: its branches are unknown"
+        raise UserError(what, f"it knows: {', '.join(BRANCHES)}", remedy)
     objdump = f"{kernel.toolchain.cross_compile}objdump"
     leaders: dict[int, list[int]] = {part.start: [] for part in parts}
-    for start, end in _ranges(parts):
+    # Neighbours, which are disassembled together.
+    ranges: list[tuple[int, int]] = []
+    for code in sorted(parts, key=lambda part: part.start):
+        if ranges and code.start - ranges[-1][1] < NEAR:
+            ranges[-1] = (ranges[-1][0], max(ranges[-1][1], code.end))
+        else:
+            ranges.append((code.start, code.end))
+    for start, end in ranges:
         at = (f"--start-address={start:#x}", f"--stop-address={end:#x}")
         command = (objdump, "-d", "--no-show-raw-insn", *at, str(kernel.objdir / "vmlinux"))
         listing = process.query(*command).output
@@ -146,16 +146,6 @@ def _leaders(kernel: Kernel, parts: Sequence[Code]) -> dict[int, list[int]]:
             if insns and insns[0][0] in leaders:
                 leaders[insns[0][0]] = _leaders_of(insns, *BRANCHES[arch])
     return leaders
-
-
-def _ranges(parts: Sequence[Code]) -> list[tuple[int, int]]:
-    ranges: list[tuple[int, int]] = []
-    for part in sorted(parts, key=lambda part: part.start):
-        if ranges and part.start - ranges[-1][1] < NEAR:
-            ranges[-1] = (ranges[-1][0], max(ranges[-1][1], part.end))
-        else:
-            ranges.append((part.start, part.end))
-    return ranges
 
 
 def _leaders_of(

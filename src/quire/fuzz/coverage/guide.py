@@ -14,8 +14,8 @@ from pathlib import Path
 from unidiff.patch import Hunk
 
 from quire.boot import counter, machine
+from quire.boot.counts import Stop
 from quire.boot.machine import Counting
-from quire.boot.stops import Stop
 from quire.fuzz.coverage import blocks
 from quire.fuzz.coverage.blocks import Block
 from quire.fuzz.language import program

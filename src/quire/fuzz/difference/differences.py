@@ -14,9 +14,8 @@ from quire.fuzz.difference.excuses import GENERAL, Excuses, Rule
 from quire.fuzz.difference.history import History
 from quire.fuzz.difference.ksm import TABLE, KsmExcuses
 from quire.fuzz.judge import Faults, Judge, Requests, Rerun, Shown, Tally
-from quire.fuzz.language.program import Numbered, Op, Program
-from quire.fuzz.language.record import Record, Step, pages, steps
-from quire.fuzz.language.tracker import Address
+from quire.fuzz.language.program import Address, Numbered, Op, Program
+from quire.fuzz.language.record import Record, StepRecord, pages, steps
 from quire.fuzz.runner import Runs, Targets
 
 
@@ -32,9 +31,9 @@ _SUMS = _fields(r"[A-Z]\w+")
 _REFERENCED = _fields("Referenced")
 # The page tables of a process.
 _TABLES = re.compile(r"\bVmPTE=\d+")
-# A process's share of a merged page depends on how many others map that page, and there are several
-# KSM pages of a content with more than 256 mappings. Locked is such a share, too; and the shared
-# page keeps its accessed bit.
+# A process's share of a merged page depends on the number of its mappings; contents with more than
+# 256 mappings have several KSM pages. Locked is also such a share. The shared page keeps its
+# accessed bit.
 _SHARES = _fields("Pss|Pss_Dirty|SwapPss|Locked|Referenced")
 # Fields that also depend on which pages are merged, or shared with a process that has lost them.
 _SPLIT = _fields(f"Pss|Pss_Dirty|SwapPss|Locked|KSM|Referenced|{_DIRTY}")
@@ -47,7 +46,7 @@ class Judgement:
     differences: list[str] = field(default_factory=list)
     excused: Counter[str] = field(default_factory=Counter)
 
-    # Each has its own cause, and the first differing step is not sufficient to reproduce it.
+    # Each has a different cause, and the first differing step does not suffice to reproduce it.
     kind = ()
     step = about = ""
 
@@ -72,7 +71,7 @@ class Judgement:
 
 
 def compare(program: Program, a: Record, b: Record, excuses: Excuses) -> Judgement:
-    """Go through both records; a splat, hang or leak on side b only is a difference, too."""
+    """Compare both records; a splat, hang or leak on side b alone is also a difference."""
     verdict = Judgement()
     if b.trouble and b.trouble != a.trouble:
         verdict.differences.append(b.trouble)
@@ -98,11 +97,11 @@ def compare(program: Program, a: Record, b: Record, excuses: Excuses) -> Judgeme
 
 
 def _compare_step(
-    verdict: Judgement, history: History, op: Op | None, left: Step, right: Step
+    verdict: Judgement, history: History, op: Op | None, left: StepRecord, right: StepRecord
 ) -> None:
     """Compare the state after one operation, pages before sums, and then its outcome."""
     where = f"{left.name} {op.text() if op else ''}".strip()
-    # Forget which pages are late, but for one operation.
+    # Pages are late for one operation only.
     history.ksm.before, history.ksm.late = history.ksm.late, set()
     ended = history.ends_elsewhere(op, left.outcome, right.outcome) if op else None
     for key in sorted({*left.states, *right.states}, key=lambda key: ("muv".index(key[0]), key)):
@@ -141,7 +140,7 @@ def _compare_pages(
                 unexcused.append(at)
                 continue
             verdict.excused[rule] += 1
-            # KSM, and what was taken, track these pages themselves.
+            # The rules of KSM and UFFDIO_MOVE track these pages themselves.
             if rule not in (Rule.MERGED_LATER, Rule.TAKEN):
                 apart.add(page)
         history.apart |= apart
@@ -166,12 +165,12 @@ def _sums_excuse(history: History, key: str, a: str, b: str) -> Rule | None:
     if changed and _same_but(_MARKS, a, b):
         return Rule.BITS_OF_A_BATCH
     if history.put_back:
-        # What empties a huge mapping leaves no table, in which a fault maps a small folio.
+        # Emptying a huge mapping leaves no table; in a table, a fault maps a small folio.
         tables = _same_but(_TABLES, a, b)
         history.tables |= tables
         if tables or _same_but(_BITS, a, b):
             return Rule.BITS_OF_A_RUN
-    # What a pin marks as accessed: the folio that its last owner kept, or the copy of one page.
+    # A pin marks the folio that its last owner kept as accessed, or the copy of one page.
     kept = Rule.REUSED in history.excuses and history.forked and history.ksm.held
     return Rule.REUSED if kept and _same_but(_REFERENCED, a, b) else None
 
@@ -226,7 +225,7 @@ class DifferenceJudge(Judge[Judgement]):
     def confirm(
         self, programs: Numbered, suspects: Faults[Judgement], runs: Runs
     ) -> Requests[Faults[Judgement]]:
-        """Return those that differ again, in another order, and whose record on side a repeats."""
+        """Return programs that differ again in another order, with the same record on side a."""
         if not suspects:
             return []
         a, b = yield Rerun({n: programs[n] for n, _ in reversed(suspects)})

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Excuses: which differences between two sides are meant, and why.
+"""Excuses: intended differences between two sides, with reasons.
 
-The comparison implements rules, each with a name. A series says in `excuses.toml`, beside its
-series file, which rules it needs (docs/dev/fuzz-rules.md shows one), and for which topic. Without
-the file, without a series and without the topic only the rules in GENERAL apply: they hold for any
-two kernels. The file may also have [[allowed_cost]] entries: ../cost/allowed.py
+The comparison implements named rules. `excuses.toml`, next to a series file, lists the rules that
+the series needs, each for a topic (docs/dev/fuzz-rules.md shows an entry). Without the file, the
+series or the topic, only the rules in GENERAL apply, which are right for any two kernels. The file
+may also have [[allowed_cost]] entries: ../cost/allowed.py
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 
 from quire.host import data
 from quire.source.series import Series
@@ -21,7 +20,7 @@ FILE = "excuses.toml"  # beside the series file
 class Rule(StrEnum):
     """The rules of the comparison, by the names that excuses.toml and reports use."""
 
-    # history.py and differences.py: pages given up by MADV_FREE.
+    # history.py and differences.py: lazyfree pages.
     DROPPED_IN_PART = "dropped in part"
     HELD = "held"
     BITS_OF_A_RUN = "bits of a run"
@@ -69,7 +68,7 @@ class Excuse:
 
 
 def applying(series: Series | None) -> Excuses:
-    """Return the excuses for side b, whose series this is. UserError: a wrong file."""
+    """Return the excuses for side b, which has this series. UserError for an invalid file."""
     if not series or not series.file.with_name(FILE).is_file():
         return GENERAL
     topics = series.topics
@@ -80,13 +79,11 @@ def applying(series: Series | None) -> Excuses:
     return {**reasons, **GENERAL}
 
 
-def read(file: Path) -> list[Excuse]:
-    """The [[excuse]] entries. UserError names one that is wrong, or has an unknown rule."""
-    table = data.Table("excuse", Excuse, REMEDY, ("allowed_cost",), trouble=_trouble)
-    return table.read(file)
-
-
 def _trouble(excuse: Excuse) -> str:
     if excuse.name not in GENERAL:
         return ""
     return f"the rule {excuse.name!s} applies to any two kernels and needs no excuse"
+
+
+# Read the [[excuse]] entries of a file.
+read = data.Table("excuse", Excuse, REMEDY, ("allowed_cost",), trouble=_trouble).read

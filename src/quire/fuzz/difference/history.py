@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a program did, as far as it explains why a page differs between the sides.
+"""The history of a program, which may explain why a page differs between the sides.
 
-Side b has the series and side a does not: the rules know the direction. What is known of a page
-moves with it and is inherited by children.
+Side b has the series and side a does not; the rules depend on that. The history of a page moves
+with it, and children inherit it.
 """
 
 from collections.abc import Sequence
@@ -10,22 +10,21 @@ from dataclasses import dataclass, field
 
 from quire.fuzz.difference.excuses import Excuses, Rule
 from quire.fuzz.difference.ksm import KsmExcuses
-from quire.fuzz.language.program import Op
-from quire.fuzz.language.record import PageState, Step, pages
-from quire.fuzz.language.tracker import Address, addresses, follow, moved, touched
+from quire.fuzz.language.program import Address, Op, addresses, follow, moved, touched
+from quire.fuzz.language.record import PageState, StepRecord, pages
 
 
 @dataclass
 class TakenExcuses:
-    """The pages that UFFDIO_MOVE has moved, and those of them that differ with an excuse."""
+    """Pages moved by UFFDIO_MOVE, and those of them that differ with an excuse."""
 
     excuses: Excuses
     taken: set[Address] = field(default_factory=set)
     apart: set[Address] = field(default_factory=set)
-    keeps: bool = False  # the program has held, pinned or locked a page
+    keeps: bool = False  # the program has referenced, pinned or locked a page
 
     def excuse(self, page: Address, a: PageState, b: PageState, *, lazy: bool) -> Rule | None:
-        """Return the rule if it covers a page's difference; `lazy`: the page was given up."""
+        """Return the rule if it covers a page's difference; `lazy`: MADV_FREE freed the page."""
         if Rule.TAKEN not in self.excuses or page not in self.taken:
             return None
         if not (_whole(a, b, lazy=lazy) or (page in self.apart and _by_itself(a, b, lazy=lazy))):
@@ -43,7 +42,7 @@ class TakenExcuses:
     def counts_differ(self, op: Op, pages: set[Address], *, freed: bool) -> bool:
         """Return whether an operation on these pages may have another outcome.
 
-        `freed`: pages were given up, and one side alone may have dropped some, as `warm` reads.
+        `freed`: there are lazyfree pages, and reads by `warm` may show that one side dropped some.
         """
         return bool(pages & self.apart) and (freed or op.entry.counts)
 
@@ -56,12 +55,12 @@ def _whole(a: PageState, b: PageState, *, lazy: bool) -> bool:
 
 
 def _zero_page(page: PageState) -> bool:
-    """Return whether a split made it of a page of zeroes: neither soft-dirty nor swapped."""
+    """Return whether a split replaced a page of zeroes: neither soft-dirty nor swapped."""
     return "o" in page.state and page.content == "0"
 
 
 def _by_itself(a: PageState, b: PageState, *, lazy: bool) -> bool:
-    """Return whether one side alone may have swapped a page, dropped it, or made a folio of it."""
+    """Return whether only one side may have swapped or dropped a page, or put it in a folio."""
     told = a.content == b.content or not (a.content and b.content)
     where = {a.state[0], b.state[0]}
     if told and where == {*"ps"}:
@@ -75,9 +74,9 @@ def _by_itself(a: PageState, b: PageState, *, lazy: bool) -> bool:
 
 @dataclass
 class History:
-    """Pages given up by MADV_FREE, and pages that differ with an excuse.
+    """Lazyfree pages, and pages that differ with an excuse.
 
-    `ksm` has the part of KSM, `taken` that of UFFDIO_MOVE.
+    `ksm` tracks pages for KSM, `taken` for UFFDIO_MOVE.
     """
 
     excuses: Excuses
@@ -87,16 +86,16 @@ class History:
     # Pages of droppable mappings, which both sides treat alike.
     droppable: set[Address] = field(default_factory=set)
     apart: set[Address] = field(default_factory=set)  # pages that have differed, with an excuse
-    differed: bool = False  # there were such pages, which may be gone, or what they left in swap
+    differed: bool = False  # there were such pages, or swap entries left by them, which may be gone
     tables: bool = False  # one side has a page table where the other can have a huge mapping
-    # What was seen on both sides after each operation so far.
-    seen: list[tuple[Step, Step]] = field(default_factory=list)
-    let_go: bool = False  # the program dropped a reference that it had taken to a page
-    # Pages were given up; something was written, or reclaimed, after that.
+    # The states of both sides after each operation so far.
+    seen: list[tuple[StepRecord, StepRecord]] = field(default_factory=list)
+    let_go: bool = False  # the program dropped a reference to a page
+    # MADV_FREE freed pages, and something was written or reclaimed after that.
     freed: bool = False
     written: bool = False
     reclaimed: bool = False
-    changed: bool = False  # entries were changed or moved, which can be done in batches
+    changed: bool = False  # PTEs were changed or moved, perhaps in batches
     met: bool = False  # the last operation met pages that differed; it may have emptied them
     forked: bool = False  # a process forked: pages were shared with another, which may be gone
 
@@ -110,7 +109,7 @@ class History:
         return self.apart | self.ksm.unlike
 
     def apply(self, op: Op, outcome: str) -> None:
-        """Follow one operation."""
+        """Record one operation."""
         met = touched(op)
         self.met = bool(met & self.unlike) or self.taken.counts_differ(op, met, freed=self.freed)
         self.ksm.apply(op, outcome)
@@ -127,7 +126,7 @@ class History:
         elif op.word == "free":
             self.lazy |= where
         gone = self.lazy, self.apart, self.ksm.apart, self.ksm.away, self.taken.apart
-        # A locked mapping is refused, and nothing after it is emptied.
+        # The call fails at a locked mapping, and empties nothing after it.
         for known in gone if op.entry.empties and outcome != "EINVAL" else ():
             known.difference_update(where)
         if op.entry.remaps:
@@ -144,27 +143,27 @@ class History:
         if page in self.apart or page in self.ksm.apart:
             return Rule.FOLLOWS
         lazy = page in self.lazy or "z" in a.state or "z" in b.state
-        # A folio that was given up, written to in part and kept is one on side b alone.
+        # A lazyfree folio that was partly redirtied and kept stays large on side b alone.
         rule = self.taken.excuse(page, a, b, lazy=lazy or self.freed)
         rule = rule or self._given_up(page, a, b, lazy=lazy) or self.ksm.excuse(page, a, b)
         rule = rule or self._from_swap(page, a, b)
         if rule:
             return rule
-        # Side b alone may still have the large folio, given up or not, with the same page. Its last
+        # Side b alone may still have the large folio, lazyfree or not, with the same page. Its last
         # owner also keeps one whose mapping was left huge.
         whole = self.forked and "L" in b.state and a == b.without("zL")
         if whole and (Rule.REUSED in self.excuses or self.put_back):
             return Rule.REUSED if Rule.REUSED in self.excuses else Rule.BITS_OF_A_RUN
         if self.tables and _split_rest(a, b):
             return Rule.BITS_OF_A_RUN
-        # A batch of pages that were given up ends sooner where one of them is a large folio.
+        # A batch of lazyfree pages ends sooner if one of them is in a large folio.
         if lazy and (self.unlike or self.taken.apart) and a.without("z") == b.without("z"):
             return Rule.FOLLOWS
-        # What one side swaps out before a fork is exclusive when it comes back.
+        # A page that one side swaps out before a fork is exclusive after swap-in.
         known = self.forked or "x" not in a.differs_in(b)
         unlike = self.unlike | (self.taken.apart if known else set())
         near = any((actor, slot) == page[:2] for actor, slot, _ in unlike)
-        # It may have been moved elsewhere before one side alone split the folio.
+        # It may have moved before one side alone split the folio.
         near |= bool(unlike) and _split_rest(a, b)
         # The rest of a folio that was split may be zeroes, which are not swapped.
         rest = "0" in (a.content, b.content) and "s" in (a.state[0], b.state[0])
@@ -172,37 +171,37 @@ class History:
         return Rule.FOLLOWS if near and alike else None
 
     def _from_swap(self, page: Address, a: PageState, b: PageState) -> Rule | None:
-        """Return the rule by which a page may have come back from swap in another way."""
+        """Return the rule by which a page may have been swapped in differently."""
 
         def was_there(*, alone: bool) -> bool:
             both = zip(*self.seen, strict=True)
             return all(_swapped(seen, page, alone=alone) for seen in both)
 
         if a.without("L") == b.without("L") or self._with_others(a, b):
-            # It left for swap in a small folio, and one side alone brought it back in a large one.
-            # Where pages differed, which take other slots, folios of any size do.
+            # It was swapped out in a small folio, and swapped in to a large one on one side alone.
+            # Where pages differed, their slots differ, and folios of any size may.
             alone = not (self.differed or self.taken.apart)
             return Rule.SLOTS if was_there(alone=alone) else None
-        # It was in swap as one page with others, which each side merges with pages of its choice.
+        # It was merged when swapped out, and each side may merge it with other pages.
         shared = self.ksm.merges_apart and a.without("x") == b.without("x")
         return Rule.FOLLOWS if shared and was_there(alone=False) else None
 
     @property
     def put_back(self) -> bool:
-        """Whether reclaim may have put entries back that side b left as they were."""
+        """Whether reclaim may have restored PTEs that side b left alone."""
         kept = self.reclaimed and (self.written or self.ksm.held)
         return kept and Rule.BITS_OF_A_RUN in self.excuses
 
     def _with_others(self, a: PageState, b: PageState) -> bool:
-        """Return whether one side alone brought a page back from swap in a large folio."""
+        """Return whether one side alone swapped a page in to a large folio."""
         back = {a.state[0], b.state[0]} == {*"ps"} and "L" in a.state + b.state
         return back and bool(self.differed or self.taken.apart) and _same_bits(a, b)
 
     def _given_up(self, page: Address, a: PageState, b: PageState, *, lazy: bool) -> Rule | None:
         """Return the rule by which one side alone may have a lazyfree page, or have it lazyfree.
 
-        The program or the kernel says which pages are lazyfree: a process can give up a page that
-        another process maps, too. A held page stays.
+        The program or the kernel tells which pages are lazyfree: MADV_FREE may free a page that
+        another process maps as well. A page with extra references stays.
         """
         if not lazy or page in self.droppable:
             return None
@@ -234,7 +233,7 @@ class History:
         return any(who == actor and slot in ("", where) for who, where, _ in unlike)
 
 
-def _swapped(steps: Sequence[Step], page: Address, *, alone: bool) -> bool:
+def _swapped(steps: Sequence[StepRecord], page: Address, *, alone: bool) -> bool:
     """Return whether a page was in swap after the steps; `alone`: in a small folio before."""
     actor, slot, number = page
     key, known = f"m {actor} {slot}", None
@@ -248,7 +247,7 @@ def _swapped(steps: Sequence[Step], page: Address, *, alone: bool) -> bool:
 
 
 def _split_rest(a: PageState, b: PageState) -> bool:
-    """Return whether one side alone has a page in a large folio, the other one by itself.
+    """Return whether one side alone has a page in a large folio, and the other in a small one.
 
     Zero pages are mapped in place of zeroes.
     """
@@ -262,5 +261,5 @@ def _same_bits(a: PageState, b: PageState) -> bool:
 
 
 def _same_content(a: PageState, b: PageState) -> bool:
-    """Return whether the contents agree, where both were read: only present pages are."""
+    """Return whether the contents agree, if both were read; only present pages are read."""
     return a.content == b.content or not (a.content and b.content)

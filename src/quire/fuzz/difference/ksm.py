@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """The excuses of KSM: what ksmd may merge differently on side b, which has the KSM series.
 
-With the series, an item that leaves the stable tree starts anew, without its old checksum and age.
-So a page that was merged, and was written to or came back from swap, is merged again a pass later
-than on side a, or earlier with smart scan. TABLE says what may differ in each phase of a program.
+With the series, an item that leaves the stable tree loses its old checksum and age. So a page that
+was merged, and then written or swapped in, is merged again one pass later than on side a, or
+earlier with smart scan. TABLE lists what may differ in each phase of a program.
 """
 
 import re
@@ -12,27 +12,26 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from quire.fuzz.difference.excuses import Excuses, Rule
-from quire.fuzz.language.program import Op
+from quire.fuzz.language.program import Address, Op
 from quire.fuzz.language.record import PageState
-from quire.fuzz.language.tracker import Address
 
 MAX_SHARING = 256  # how many mappings share one KSM page at most (ksmd's initial max_page_sharing)
-SETTLED = 6  # passes after which ksmd has merged again all that it can
-# The same with smart scan: old pages have a turn in nine passes, each its own, and two must meet.
+SETTLED = 6  # passes after which ksmd has merged everything again
+# The same with smart scan: an old page is scanned in one of nine passes, and two must meet.
 SMART_SETTLED = 27
-_MERGING = "xL"  # letters of a page's state that merging takes away: mapped once, of a large folio
-# The letter that depends on which of equal pages is shared: the others become lazyfree if that is.
+_MERGING = "xL"  # letters of a page's state that merging removes: mapped once, in a large folio
+# This letter depends on which of several equal pages is kept: if that is lazyfree, all are.
 _LAZY = "z"
 
 
 class Phase(Enum):
-    """Where a program is, as far as ksmd may treat its pages differently on the two sides."""
+    """Phases of a program that determine how ksmd may treat its pages differently."""
 
     # Both sides have merged the same pages: nothing left them after a pass.
     TOGETHER = auto()
-    # Merged pages were written to, or came back from swap: each side merges them again in its time.
+    # Merged pages were written or swapped in: each side merges them again at a different time.
     LATER = auto()
-    # ksmd has merged again all that it can, and the same on both sides.
+    # ksmd has merged everything again, the same on both sides.
     SETTLED = auto()
     # Smart scan may take a page for an old one, and skip it, on side a only. Then the sides may
     # differ, for all pages of that content in any process, in which page is merged and with which
@@ -44,14 +43,14 @@ class Phase(Enum):
 class How(Enum):
     """How a page that KSM can merge differs between the sides."""
 
-    # One side has it in memory, the other in swap, unread; that side had it merged later before.
+    # One side has it in memory, the other in swap, unread, because it merged the page later before.
     SWAPPED = auto()
     SWAPPED_AFTER = auto()
     # One side split a folio to merge a page that the other side did not meet.
     SPLIT = auto()
-    # Another of equal pages is the one that all share, and that one is lazyfree.
+    # The sides kept different ones of equal pages, of which one is lazyfree.
     LAZY = auto()
-    # One side has merged it; side b has, and side a has not.
+    # One side has merged it; side b alone has merged it.
     MERGED = auto()
     MERGED_ON_B = auto()
 
@@ -81,8 +80,8 @@ class KsmExcuses:
     before: set[Address] = field(default_factory=set)
     # Pages that one side has merged; the other side had not, and so could swap them.
     away: set[Address] = field(default_factory=set)
-    ever: bool = False  # one side alone has merged some page at some time
-    # ksmd has passed; a page left what it merged after that; passes since the last time.
+    ever: bool = False  # one side alone has merged a page
+    # ksmd has passed; a merged page was unmerged after that; passes since the last time.
     passed: bool = False
     unmerged: bool = False
     since: int = 0
@@ -91,15 +90,15 @@ class KsmExcuses:
     smart: bool = False
     moved: bool = False  # a mapping moved
     held: bool = False  # the program took a reference to some page
-    crowded: bool = False  # more mappings were merged than one KSM page can have
+    crowded: bool = False  # more mappings were merged than one KSM page may have
 
     @property
     def phase(self) -> Phase:
-        """Where the program is.
+        """The phase of the program.
 
-        A held page cannot be merged, and may block all pages of its content in each pass. A KSM
-        page that has as many mappings as allowed takes no more: a page may come too late, or be
-        merged into another one, which may be locked.
+        A page with extra references cannot be merged, and may block all equal pages in each pass.
+        A KSM page with the maximum number of mappings takes no more: a page may come too late, or
+        be merged into another one, which may be locked.
         """
         if not self.unmerged and not self.crowded:
             return Phase.TOGETHER
@@ -111,7 +110,7 @@ class KsmExcuses:
 
     @property
     def merges_apart(self) -> bool:
-        """Whether the sides may have merged a page with others, or at another time."""
+        """Whether the sides may have merged a page with different pages, or at different times."""
         return self.phase is not Phase.TOGETHER and Rule.MERGED_LATER in self.excuses
 
     @property
@@ -155,9 +154,9 @@ class KsmExcuses:
         return None
 
     def counts_differ(self, a: str, b: str) -> bool:
-        """Return whether a pass of ksmd may count pages differently: some go later.
+        """Return whether a pass of ksmd may count pages differently, because some are merged later.
 
-        With more mappings than a KSM page can have, there may be one page more, in the same sum.
+        With more mappings than a KSM page may have, there may be one more page with the same sum.
         """
         same = merged(a) == merged(b) != 0
         may = self.ever or (self.unmerged and (same or self.held))

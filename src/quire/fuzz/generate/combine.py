@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Steps of recipes: operations of a process on the pages of an area, and how they combine.
 
-Some are mixers: they make pages of one folio differ in what a batch must not mix up.
+Some are mixers: they make pages of one folio differ in state that a batch must keep apart.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ from quire.fuzz.language.verbs import VERBS
 
 # Adds operations of a process to a program under construction.
 Step = Callable[[Draw, int, Area], object]
-# Chooses pages of a range.
+# Picks pages of a range.
 Where = Callable[[Draw, Range], Range]
 # Makes an area.
 Make = Callable[[Draw, int], Area]
@@ -38,7 +38,7 @@ def one_page(draw: Draw, where: Range) -> Range:
 
 
 def mostly(chance: float, where: Where, other: Where) -> Where:
-    """Pick the first with that chance, else the other."""
+    """Pick `where` with probability `chance`, else `other`."""
     return lambda draw, pages: (where if draw.rng.random() < chance else other)(draw, pages)
 
 
@@ -49,7 +49,7 @@ def op(
     number: int | Sequence[int] = 0,
     word: str | tuple[str, ...] = "",
 ) -> Step:
-    """Do an operation on or at these pages. One of several verbs, numbers or words is drawn."""
+    """Do an operation on these pages. Of several verbs, numbers or words, one is drawn."""
     names = verbs.split()
 
     def step(draw: Draw, actor: int, area: Area) -> None:
@@ -69,55 +69,56 @@ def op(
 
 
 def advise(word: str, where: Where = whole) -> Step:
-    """Give advice about these pages."""
+    """Call madvise() on these pages."""
     return op("advise", where, word=word)
 
 
 def all_of(*parts: Step) -> Step:
-    """Do all of them, in order."""
+    """Do all steps, in order."""
     return lambda *scene: [part(*scene) for part in parts]
 
 
 def maybe(chance: float, *parts: Step) -> Step:
-    """Do all of them with that chance, or none."""
+    """Do all steps with probability `chance`, or none."""
     return either(chance, all_of(*parts), all_of())
 
 
 def either(chance: float, first: Step, other: Step) -> Step:
-    """Pick the first with that chance, else the other."""
+    """Do `first` with probability `chance`, else `other`."""
     return lambda draw, *rest: (first if draw.rng.random() < chance else other)(draw, *rest)
 
 
 def choose(*parts: Step) -> Step:
-    """Do one of them; one that is there twice is twice as likely."""
+    """Do one of the steps; a step that is listed twice is twice as likely."""
     return lambda draw, *rest: draw.rng.choice(parts)(draw, *rest)
 
 
 def repeat(times: Sequence[int], part: Step) -> Step:
-    """Repeat a step as often as one of these numbers says."""
+    """Repeat a step; the number of times is one of these."""
     return lambda draw, *rest: [part(draw, *rest) for _ in range(draw.rng.choice(times))]
 
 
 def on(where: Where, *parts: Step) -> Step:
-    """Do all of them on the same pages of the area."""
+    """Do all steps on the same pages of the area."""
     return lambda draw, actor, area: all_of(*parts)(
         draw, actor, Area(where(draw, area.where), area.kind)
     )
 
 
 def on_new(make: Make, *parts: Step) -> Step:
-    """Do all of them on an area that is made for it."""
+    """Do all steps on a new area."""
     return lambda draw, actor, _area: all_of(*parts)(draw, actor, make(draw, actor))
 
 
 def fresh(*sizes: int) -> Make:
-    """Make one or two whole folios of one of these sizes, all written to."""
+    """Make one or two whole folios of one of these sizes, and write to all pages."""
     return lambda draw, actor: draw.fresh(actor, sizes) if sizes else draw.fresh(actor)
 
 
-# What most recipes need.
+# Steps of most recipes.
 FREE, PAGE_OUT, RECLAIM = advise("free"), advise("pageout"), op("reclaim")
-# Page out the area, sometimes with warm translations; reclaim all memory, or the bits first.
+# Page out the area, sometimes with warm TLB entries; reclaim all memory, maybe after clearing the
+# accessed bits.
 page_out = all_of(maybe(0.12, op("warm")), PAGE_OUT)
 everything = all_of(maybe(0.5, op("clear-refs", number=1)), RECLAIM)
 mostly_everything = choose(everything, everything, page_out)
@@ -127,7 +128,7 @@ walk = on(part, op("idle"), op("look"))
 
 
 def fork_without(draw: Draw, actor: int, some: Range) -> int | None:
-    """Fork a child that lacks these pages. None if there are enough processes."""
+    """Fork a child without these pages. None at the maximum number of processes."""
     draw.add("advise", actor, range=some, word="dontfork")
     child = draw.fork(actor)
     draw.add("advise", actor, range=some, word="dofork")
@@ -135,7 +136,7 @@ def fork_without(draw: Draw, actor: int, some: Range) -> int | None:
 
 
 def half_forked(draw: Draw, actor: int, area: Area) -> None:
-    """Share a folio with a child but for some pages, often its first."""
+    """Share a folio with a child, except for some pages, often the first ones."""
     some = draw.piece(area.where)
     fork_without(draw, actor, draw.first_half(area.where) if draw.rng.random() < 0.4 else some)
 
@@ -149,12 +150,12 @@ def written_by_child(draw: Draw, actor: int, area: Area) -> None:
             draw.exit(child)
 
 
-# Give pages up, and write to some again.
+# Free pages by MADV_FREE, and redirty some.
 redirty = all_of(FREE, op("write", piece))
-# Make some pages the only soft-dirty ones, or the only accessed ones.
+# Make only some pages soft-dirty, or accessed.
 soft_dirty = on(piece, op("clear-refs", number=4), op("write"))
 accessed = all_of(op("clear-refs", number=1), op("read", piece))
-# Let userfaultfd protect all or some pages of a folio from writes, or trap every access.
+# Let userfaultfd write-protect all or some pages of a folio, or trap every access.
 write_protect = all_of(
     maybe(0.3, op("watch")), op("wp", mostly(0.6, whole, piece)), maybe(0.5, op("unwp", piece))
 )
@@ -167,17 +168,17 @@ swapped_some = advise("pageout", piece)
 holes = advise("dontneed", piece)
 # Lock some pages, which splits their mapping.
 lock_some = op("lock", piece)
-# Let reclaim fail at the first page, which is locked: the folio is in the swap cache then.
+# Let reclaim fail at the first page, which is locked, so that the folio stays in the swap cache.
 cached = on(first_page, op("lock"), RECLAIM, op("unlock"))
 
 
 def _cached_if_large(draw: Draw, actor: int, area: Area) -> None:
-    # Reclaim does not swap a large folio that is held.
+    # Reclaim does not swap out a large folio with extra references.
     if draw.folio_pages > 1:
         maybe(0.6, cached)(draw, actor, area)
 
 
-# Hold a folio, so that it stays in the swap cache, and map pages again from there.
+# Take a reference, so that the folio stays in the swap cache, and map pages again from there.
 in_swap_cache = all_of(
     _cached_if_large,
     op("hold", piece),

@@ -11,11 +11,11 @@ from quire.fuzz.language.verbs import ACTORS, PAGE_WORDS, VERBS
 
 T = TypeVar("T")
 
-# Where mappings are made and moved. What moves to the low slot says so: Draw.low().
+# The slots of new and moved mappings. Only Draw.low() uses the low slot.
 USUAL = SLOTS.replace(LOW, "")
 # The pages that a page table maps.
 PAGES_PER_TABLE = 512
-# Words at the edges of the groups that the zero check reads together, and others.
+# Words at the edges of the groups that the zero check reads together, and a few others.
 WORDS = (0, 1, 8, 31, 32, 64, 255, 256, 448, 480, 510, 511)
 
 
@@ -41,12 +41,12 @@ class Draw:
 
     @property
     def folio_pages(self) -> int:
-        """The pages of a folio of the wanted size."""
+        """The number of pages in a folio of the current size."""
         return max(self.folio // 4, 1)
 
     @property
     def unborn(self) -> list[int]:
-        """Numbers that no process has yet."""
+        """Unused process numbers."""
         return [n for n in range(ACTORS) if n not in self.areas]
 
     def add(self, verb: str, actor: int | None = None, **rest: object) -> None:
@@ -106,7 +106,7 @@ class Draw:
         return area
 
     def fresh(self, actor: int, sizes: Sequence[int] = (16, 32, 64, 64, 64, 128)) -> Area:
-        """Make one or two whole folios in a new mapping, all written to."""
+        """Make one or two whole folios in a new mapping, and write to all pages."""
         folio = self.rng.choice(sizes)
         if self.folio != folio:
             self.set_folio(folio)
@@ -124,7 +124,7 @@ class Draw:
         return area
 
     def set_folio(self, kib: int) -> None:
-        """Ask for folios of that size from now on."""
+        """Set the size of new folios."""
         self.folio = kib
         self.add("folio", number=kib)
 
@@ -138,7 +138,7 @@ class Draw:
         return replace(first, page=first.end)
 
     def fork(self, actor: int) -> int | None:
-        """Fork a child. Return its number, or None if there are enough processes."""
+        """Fork a child. Return its number, or None at the maximum number of processes."""
         if not self.unborn:
             return None
         child = self.unborn[0]
@@ -147,13 +147,13 @@ class Draw:
         return child
 
     def exit(self, actor: int) -> None:
-        """End the process, unless it is the last."""
+        """End the process, unless it is the last one."""
         if len(self.areas) > 1:
             self.add("exit", actor)
             del self.areas[actor]
 
     def move(self, actor: int, area: Area, what: Range, to: Range | None = None) -> None:
-        """Move pages of an area, to this address or any; if all of them move, the area is gone."""
+        """Move pages of an area to this or any address; if all pages move, remove the area."""
         to = to or self.target(what)
         keep = area.kind == "anon" and self.rng.random() < 0.12
         self.add("move", actor, range=what, to=to, word="keep" if keep else "move")
@@ -162,13 +162,13 @@ class Draw:
         self.areas[actor].append(Area(replace(what, slot=to.slot, page=to.page), area.kind))
 
     def target(self, what: Range) -> Range:
-        """Return an address for a move, with the same offset in a folio or another."""
+        """Return an address for a move, with the same or another offset within a folio."""
         rng = self.rng
         shift = rng.choice([0, 0, 0, 16, 1, -1, 3, 512, rng.randint(-64, 64)])
         return Range(rng.choice(USUAL), max(0, min(SLOT_PAGES - what.count, what.page + shift)))
 
     def low(self, what: Range) -> Range:
-        """Return an address so low that the folio of these pages would begin below 0."""
+        """Return an address so low that the folio of these pages would begin below address 0."""
         before = what.page % self.folio_pages
         return Range(LOW, self.rng.choice([0, 0, 1, max(before - 1, 0), self.rng.randint(0, 16)]))
 
@@ -179,5 +179,5 @@ class Draw:
 
 
 def pick(rng: random.Random, weights: Mapping[T, float]) -> T:
-    """Pick a key by its weight."""
+    """Pick a key with a probability proportional to its weight."""
     return rng.choices(list(weights), list(weights.values()))[0]

@@ -2,10 +2,10 @@
 """Programs from a seed: large folios on the paths that the series changes.
 
 A program has a theme (mremap, lazyfree, swap-out, KSM, copy-on-write, userfaultfd, migration),
-which weights the operations and the recipes: short sequences that single random operations would
-rarely produce. In a recipe, a mixer makes pages of one folio differ in what a batch must not mix
-up, often twice. Then an action treats the folio as a whole. One that needs pages in a known state
-begins with a mapping.
+which weights operations and recipes. Recipes are short sequences that random operations would
+rarely produce. In a recipe, one or two mixers make pages of a folio differ in state that a batch
+must keep apart. Then an action treats the folio as a whole. An action that needs pages in a known
+state begins with a new mapping.
 """
 
 import random
@@ -19,8 +19,8 @@ from quire.fuzz.generate.draw import PAGES_PER_TABLE, USUAL, Area, Draw, pick
 from quire.fuzz.language.program import MAX_OPS, SLOT_PAGES, Op, Program, Range, check
 from quire.fuzz.language.verbs import ACTORS, ADVICE, FOLIO_WEIGHTS, TABLE, VERBS
 
-SHARE_OF_POOL = 0.4  # share of programs that are mutants of the pool's
-# Share of operations with a fault, and the number of the allocation that fails.
+SHARE_OF_POOL = 0.4  # share of programs that are mutants of the pool
+# Share of operations with a failing allocation, and the number of that allocation.
 SHARE_FAULTY = 0.15
 NTH = (1, 1, 1, 2, 2, 3, 4, 5, 6, 8, 10, 15, 20, 40)
 MIN_OPS, LONGEST = 3, 14
@@ -28,7 +28,7 @@ MIN_OPS, LONGEST = 3, 14
 # How often each theme is drawn. The weights of operations are in language/verbs.py.
 THEMES = {
     "mremap": 3, "lazyfree": 3, "swapout": 4, "ksm": 1.5, "cow": 1, "uffd": 3, "mixed": 1,
-    # Only for the oracle. Stock splits a folio before it moves a second time, so that two sides
+    # Only for the oracle. Stock splits a folio before it migrates a second time, so that two sides
     # differ in all that follows.
     "migrate": 3,
 }  # fmt: skip
@@ -38,10 +38,10 @@ SIZES = (16, 32, 64, 64, 64, 256, 2048)
 
 
 def collapsed(draw: Draw, actor: int) -> Area:
-    """Make pages that khugepaged puts together to folios, often while they are read-only."""
+    """Make pages that khugepaged collapses into folios, often while they are read-only."""
     rng, kib = draw.rng, draw.rng.choice(SIZES)
     whole = Range(rng.choice(USUAL), rng.choice((0, 0, PAGES_PER_TABLE)), PAGES_PER_TABLE)
-    # The process is known to khugepaged if a size is allowed when it maps this.
+    # khugepaged registers the process if a size is enabled when it maps this.
     draw.set_folio(kib)
     count = min(draw.folio_pages * rng.choice((1, 1, 2)), PAGES_PER_TABLE)
     draw.add("map", actor, range=whole, word="anon")
@@ -62,7 +62,7 @@ def collapsed(draw: Draw, actor: int) -> Area:
     return area
 
 
-# Give a collapsed folio up, most often in a child, while the parent keeps it; or page it out.
+# Free a collapsed folio by MADV_FREE, usually in a child while the parent keeps it; or page it out.
 collapsed_freed = st.on_new(
     collapsed,
     st.choose(
@@ -73,12 +73,12 @@ collapsed_paged_out = st.on_new(collapsed, st.everything_or_page_out)
 
 
 def shared_collapsed(draw: Draw, actor: int) -> Area:
-    """Make shared memory in a huge folio that entries map, then a PMD."""
+    """Make shared memory in a huge folio that is mapped by PTEs, then by a PMD."""
     whole = Range(draw.rng.choice(USUAL), draw.rng.choice((0, 0, PAGES_PER_TABLE)), PAGES_PER_TABLE)
     draw.set_folio(4)
     area = draw.put(actor, whole, "shared")
     draw.add("read", actor, range=draw.part(whole))
-    # The page table stays, so that entries map the folio that comes next.
+    # The page table stays, so that PTEs map the next folio.
     draw.add("advise", actor, range=whole, word="remove")
     draw.set_folio(2048)
     st.all_of(st.op("read"), st.op("write", st.part))(draw, actor, area)
@@ -91,9 +91,9 @@ shared_paged_out = st.on_new(shared_collapsed, st.everything_or_page_out)
 
 
 def after_a_fork(draw: Draw, actor: int, _area: Area) -> None:
-    """Fork, most often let the child end, then write: single pages, or some, or all of them.
+    """Fork, usually let the child exit, then write to one, some or all pages.
 
-    A folio of 2 MiB is mapped by its entries first.
+    A folio of 2 MiB is mapped by PTEs first.
     """
     rng = draw.rng
     area = draw.fresh(actor, (4, 16, 64, 64, 128, 2048))
@@ -111,7 +111,7 @@ def after_a_fork(draw: Draw, actor: int, _area: Area) -> None:
         draw.add("write", actor, range=some)
 
 
-# How often each is drawn, compared with the others of its table.
+# Weights, relative to the others in the same table.
 MIXERS: dict[Step, int] = {
     st.redirty: 1, st.half_forked: 2, st.written_by_child: 1, st.soft_dirty: 1,
     st.accessed: 1, st.write_protect: 2, st.trap: 1, st.protect_some: 2,
@@ -159,7 +159,7 @@ ACTIONS: dict[str, dict[Step, int]] = {
 
 
 def recipe(draw: Draw, actor: int) -> None:
-    """Do some mixers and most often an action, all on one area; often on a new one."""
+    """Do some mixers and usually an action, all on one area, which is often new."""
     area = draw.map(actor, "anon") if draw.rng.random() < 0.25 else draw.area(actor)
     for _ in range(draw.rng.choice([1, 1, 1, 2, 2, 3])):
         _draw_from(draw, MIXERS)(draw, actor, area)
@@ -175,14 +175,14 @@ def _draw_from(draw: Draw, table: Mapping[Step, int]) -> Step:
 
 
 def weights(theme: str) -> dict[str, float]:
-    """Return how often a program of this theme has each operation, and recipes."""
+    """Return the weights of operations and recipes for this theme."""
     common = {name: verb.weight for name, verb in TABLE.items() if verb.weight}
     themed = {name: verb.themes[theme] for name, verb in TABLE.items() if theme in verb.themes}
     return {**common, "recipe": 9, **themed, **({"merge": 4} if theme == "ksm" else {})}
 
 
 def generate(seed: int, *, migrating: bool = False) -> Program:
-    """Return the program of a seed; if wanted, it may migrate pages."""
+    """Return the program of a seed; with `migrating`, it may migrate pages."""
     rng = random.Random(seed)
     themes = {name: THEMES[name] for name in THEMES if migrating or name != "migrate"}
     theme = pick(rng, themes)
@@ -197,7 +197,7 @@ def generate(seed: int, *, migrating: bool = False) -> Program:
 
 
 def following(seed: int, pool: Sequence[Program], *, migrating: bool = False) -> Program:
-    """Return the program of a seed, or often a mutant of the pool, which reached new code."""
+    """Return the program of a seed, or often a mutant of a program that reached new code."""
     rng = random.Random(f"{seed} from the pool")
     if pool and rng.random() < SHARE_OF_POOL:
         return mutate(rng, rng.choice(pool), rng.choice(pool))
@@ -205,7 +205,7 @@ def following(seed: int, pool: Sequence[Program], *, migrating: bool = False) ->
 
 
 def with_faults(seed: int, program: Program) -> Program:
-    """Return the same program, with an allocation that fails in some of its operations."""
+    """Return the same program with failing allocations in some operations."""
     rng = random.Random(f"{seed} faults")
     ops: list[Op] = []
     for op in program:
@@ -226,7 +226,7 @@ def _resize(draw: Draw, actor: int) -> None:
     draw.add("resize", actor, range=where, number=number)
 
 
-# Operations that are more than a verb with pages, numbers and words drawn for it.
+# Operations that need more than a verb with random pages, numbers and words.
 SPECIAL: dict[str, Callable[[Draw, int], object]] = {
     "map": Draw.map,
     "fork": Draw.fork,
@@ -259,7 +259,7 @@ def step(draw: Draw) -> None:
 
 
 def mutate(rng: random.Random, program: Program, other: Program) -> Program:
-    """Return a mutant of this program, maybe with operations of `other`."""
+    """Return a mutant of this program, which may contain operations of `other`."""
     ops = list(program)
     for _ in range(rng.randint(1, 3)):
         kind = rng.random()
@@ -278,7 +278,7 @@ def mutate(rng: random.Random, program: Program, other: Program) -> Program:
 
 
 def _vary(rng: random.Random, op: Op) -> Op:
-    """Return the operation on other pages, or by another process."""
+    """Return the operation with other pages or another process."""
     if op.actor is not None and rng.random() < 0.3:
         return replace(op, actor=rng.randrange(ACTORS))
     if not op.range:

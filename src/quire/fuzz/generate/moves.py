@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Recipes for what moves or is merged: mremap(), UFFDIO_MOVE, migration, KSM; and for scans."""
+"""Recipes for mremap(), UFFDIO_MOVE, migration, KSM and PAGEMAP_SCAN."""
 
 from dataclasses import replace
 
@@ -16,13 +16,13 @@ def move(where: st.Where) -> st.Step:
 
 
 def keep(draw: Draw, actor: int, area: Area) -> None:
-    """Move the pages and keep the mapping, which shows stale TLB entries."""
+    """Move the pages and keep the mapping, which exposes stale TLB entries."""
     st.maybe(0.7, st.op("warm"))(draw, actor, area)
     draw.add("move", actor, range=area.where, to=draw.target(area.where), word="keep")
 
 
 move_all, move_some = move(st.whole), move(st.part)
-# Move write-protected pages under a userfaultfd that gets move events: the bits go along.
+# Move write-protected pages under a userfaultfd with move events: the bits move, too.
 watched = st.all_of(
     st.op("watch"),
     st.op("wp"),
@@ -33,7 +33,7 @@ watched = st.all_of(
 
 
 def tracked(draw: Draw, actor: int, _area: Area) -> None:
-    """Move whole page tables in a process whose pages are tracked, all of them written since."""
+    """Move whole page tables whose pages are tracked by soft-dirty and all written."""
     rng = draw.rng
     first, count = rng.choice(((0, 512), (0, 512), (0, 1024), (512, 512), (500, 12), (448, 64)))
     where = Range(rng.choice(USUAL), first, count)
@@ -45,26 +45,26 @@ def tracked(draw: Draw, actor: int, _area: Area) -> None:
     draw.move(actor, area, where, Range(rng.choice(USUAL), first))
 
 
-# To the second node, which is not where the pages come from.
+# To the second node; the pages start on the first.
 away = st.op("migrate", number=1)
-# NUMA hints, maybe where the pages are on the other node.
+# NUMA hints, maybe with the pages on the other node.
 hinted = st.all_of(st.maybe(0.5, away), st.op("hint"))
-# There, maybe changed in a part of its folios, and back.
+# Migrate there, maybe change some pages, and migrate back.
 and_back = st.all_of(
     away,
     st.maybe(0.5, st.choose(st.half_forked, st.write_protect, st.protect_some)),
     st.op("migrate", number=0),
 )
-# Pin a page of which the folio is to move: its entries must be put back.
+# Pin a page, and try to migrate its folio: the PTEs must be restored.
 pinned = st.all_of(
     st.maybe(0.6, st.choose(st.half_forked, st.write_protect)), st.op("pin", st.piece), away
 )
-# Empty the memory of one area, as when it is unplugged; most often nothing is held there.
+# Empty a memory block, as before it is unplugged; usually without extra references there.
 emptied = st.all_of(st.maybe(0.7, st.op("drop")), st.op("offline", st.piece))
 
 
 def low(draw: Draw, actor: int, _area: Area) -> None:
-    """Move the tail of a folio to where its head would be below address 0, and fault there."""
+    """Move the tail of a folio so low that its head would be below address 0, and fault there."""
     rng, area = draw.rng, draw.fresh(actor, (64, 64, 256, 2048))
     where = area.where
     first = rng.randrange(1, draw.folio_pages)
@@ -86,7 +86,7 @@ _scan, _everything_or_walk = st.op("ksm", number=PASSES), st.choose(st.everythin
 
 
 def merge(where: st.Where) -> st.Step:
-    """Make these pages equal, their mapping mergeable, and let ksmd pass over it."""
+    """Make these pages equal and their mapping mergeable, and let ksmd scan it."""
     return st.all_of(st.op("same", where, number=1), st.advise("mergeable"), _scan)
 
 
@@ -94,7 +94,7 @@ merge_some = merge(st.piece)
 
 
 def merged_and_moved(draw: Draw, actor: int, area: Area) -> None:
-    """Merge pages whose index is not that of their address, maybe fork, and walk."""
+    """Merge pages whose index does not match their address, maybe fork, and walk."""
     st.all_of(st.op("same", st.piece, number=1), st.advise("mergeable"), move_all)(
         draw, actor, area
     )
@@ -108,7 +108,7 @@ def merged_and_moved(draw: Draw, actor: int, area: Area) -> None:
 
 
 def merged_onto(draw: Draw, actor: int, _area: Area) -> None:
-    """Move a merged page, while in the swap cache, to the address of another mapping of it."""
+    """Move a merged page in the swap cache to the address of another mapping of it."""
     rng, area = draw.rng, draw.map(actor, draw.rng.choice(["anon", "anon", "file"]))
     where = replace(area.where, count=min(4, area.where.count))
     onto, moved = (replace(where, page=rng.randrange(where.page, where.end), count=1) for _ in "12")
@@ -127,7 +127,7 @@ def merged_onto(draw: Draw, actor: int, _area: Area) -> None:
 
 
 def _child_not_mergeable(draw: Draw, actor: int, where: Range, seen: Range) -> int:
-    """Fork a child, if there can be one more, whose pages `seen` ksmd meets; its number.
+    """Fork a child, if possible, and let ksmd scan its pages `seen`. Return the process number.
 
     The pages `where` are swapped out, in a mapping that is no longer mergeable.
     """
@@ -140,7 +140,7 @@ def _child_not_mergeable(draw: Draw, actor: int, where: Range, seen: Range) -> i
     return child
 
 
-# Merge pages, protect some, and take all of them apart.
+# Merge pages, protect some, and unmerge all.
 merged_apart = st.all_of(
     merge(st.mostly(0.7, st.whole, st.piece)),
     st.maybe(0.8, st.choose(st.trap, st.trap, st.write_protect)),
@@ -150,7 +150,7 @@ merged_apart = st.all_of(
 
 
 def merged_again(draw: Draw, actor: int, area: Area) -> None:
-    """Merge pages, write to some, maybe make them equal again, and let ksmd pass in between."""
+    """Merge pages, write to some, maybe make them equal again; ksmd scans in between."""
     rng = draw.rng
     st.maybe(0.7, st.op("smart", word="on"))(draw, actor, area)
     if rng.random() < 0.3:
@@ -170,11 +170,11 @@ def merged_again(draw: Draw, actor: int, area: Area) -> None:
     _everything_or_walk(draw, actor, area)
 
 
-# How many pages a scan may find; most often any number.
+# The maximum number of pages that a scan may report; 0: no limit.
 LIMITS = (0, 0, 0, 0, 1, 7, 15, 16, 17, 40)
 
 
-# What makes pages of a folio differ before it moves.
+# Make pages of a folio differ before it moves.
 _mixed = st.choose(
     st.half_forked, st.written_by_child, st.swapped_some, st.holes, st.redirty, st.write_protect,
     st.protect_some, st.in_swap_cache,
@@ -182,18 +182,18 @@ _mixed = st.choose(
 
 
 def take(draw: Draw, actor: int, what: Range, to: Range) -> None:
-    """Take pages to that address."""
+    """Move pages to that address by UFFDIO_MOVE."""
     draw.add("take", actor, range=what, to=to.address, word=pick(draw.rng, VERBS["take"].words))
 
 
 def take_some(draw: Draw, actor: int, area: Area) -> None:
-    """Take pages of an area to a new mapping."""
+    """Move pages of an area to a new mapping by UFFDIO_MOVE."""
     what = draw.part(area.where)
     take(draw, actor, what, _place(draw, actor, area, what.page % draw.folio_pages, what.count))
 
 
 def scan(draw: Draw, actor: int, where: Range) -> None:
-    """Scan these pages in one of the ways."""
+    """Scan these pages in a random mode."""
     number = draw.rng.choice(LIMITS)
     draw.add("scan", actor, range=where, number=number, word=pick(draw.rng, VERBS["scan"].words))
 
@@ -204,9 +204,9 @@ def scan_some(draw: Draw, actor: int, area: Area) -> None:
 
 
 def _place(draw: Draw, actor: int, area: Area, offset: int, count: int) -> Range:
-    """Map pages, most often in another slot; none is there yet.
+    """Map pages, usually in another slot, without touching them.
 
-    They begin at that offset in a folio or at another, or reach across the end of a page table.
+    They begin at this or another offset in a folio, or cross the end of a page table.
     """
     rng = draw.rng
     slots = [slot for slot in USUAL if slot != area.where.slot]
@@ -218,7 +218,7 @@ def _place(draw: Draw, actor: int, area: Area, offset: int, count: int) -> Range
 
 
 def taken(draw: Draw, actor: int, area: Area) -> None:
-    """Take an area's folios away, whole or in parts, maybe use them there, and maybe back."""
+    """Move an area's folios by UFFDIO_MOVE, whole or in parts; maybe use them or move them back."""
     rng = draw.rng
     if rng.random() < 0.5:
         area = draw.fresh(actor)
@@ -243,7 +243,7 @@ def taken(draw: Draw, actor: int, area: Area) -> None:
 
 
 def nearby(draw: Draw, actor: int, _area: Area) -> None:
-    """Take pages to just before where they are: the two ranges may overlap."""
+    """Move pages a short way down by UFFDIO_MOVE: source and target may overlap."""
     rng = draw.rng
     draw.set_folio(rng.choice((4, 16, 64, 64, 64)))
     size = draw.folio_pages
@@ -262,7 +262,7 @@ def nearby(draw: Draw, actor: int, _area: Area) -> None:
 
 
 def scanned(draw: Draw, actor: int, area: Area) -> None:
-    """Scan an area for written pages again and again, with writes and reclaim in between."""
+    """Scan an area for written pages repeatedly, with writes and reclaim in between."""
     rng = draw.rng
     if rng.random() < 0.5:
         area = draw.fresh(actor)

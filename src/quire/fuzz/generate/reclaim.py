@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Recipes for reclaim: of pages given up by MADV_FREE, and swap-out."""
+"""Recipes for reclaim of MADV_FREE pages, and for swap-out."""
 
 from dataclasses import replace
 
@@ -11,8 +11,8 @@ from quire.fuzz.language.verbs import CROWDS
 freed = st.all_of(st.FREE, st.page_out)
 freed_held = st.all_of(st.FREE, st.op("hold", st.part), st.page_out)
 
-# Write to given up pages again and take references: only the hardware marked them dirty, for a
-# write after MADV_FREE raises no fault.
+# Redirty lazyfree pages and take references. Only the hardware marks them dirty, because a write
+# after MADV_FREE raises no fault.
 freed_refilled = st.on_new(
     st.fresh(),
     st.FREE,
@@ -20,7 +20,7 @@ freed_refilled = st.on_new(
     st.op("hold hold pin", st.piece),
 )
 
-# Make given up pages differ, and prevent the drop: reclaim must restore each exactly.
+# Make lazyfree pages differ, and prevent the drop: reclaim must restore each PTE exactly.
 freed_mixed = st.all_of(
     st.FREE,
     st.repeat(
@@ -30,7 +30,7 @@ freed_mixed = st.all_of(
     st.mostly_everything,
 )
 
-# Make a given up range read-only and lock some pages: mlock() leaves them clean.
+# Make a lazyfree range read-only and lock some pages: mlock() leaves them clean.
 freed_locked = st.on_new(
     st.fresh(),
     st.FREE,
@@ -39,12 +39,12 @@ freed_locked = st.on_new(
     st.everything_or_page_out,
 )
 
-# Give up a PMD-mapped folio, and most often write to it again.
+# Free a PMD-mapped folio by MADV_FREE, and usually redirty it.
 freed_huge = st.on_new(
     st.fresh(2048), st.FREE, st.maybe(0.8, st.op("write", st.one_page)), st.everything_or_page_out
 )
 
-# Reclaim a droppable mapping, maybe written to again, maybe held.
+# Reclaim a droppable mapping, maybe redirtied, maybe with extra references.
 droppable = st.on_new(
     lambda draw, actor: draw.map(actor, "droppable"),
     st.maybe(0.4, st.op("write", st.piece)),
@@ -55,7 +55,7 @@ droppable = st.on_new(
 
 
 def freed_by_child(draw: Draw, actor: int, area: Area) -> None:
-    """Let a child give an area up that it shares with its parent, who keeps it."""
+    """Let a child free an area by MADV_FREE that its parent still uses."""
     child = draw.fork(actor)
     if child is None:
         return
@@ -71,13 +71,13 @@ def _fork_briefly(draw: Draw, actor: int, area: Area) -> None:
         draw.exit(child)
 
 
-# Give pages up, of which a child takes the write permission of some: reclaim drops runs. Unlike
-# `reclaim`, MADV_PAGEOUT tries once.
+# Free pages by MADV_FREE, some of them write-protected by fork(): reclaim drops them in batches.
+# Unlike `reclaim`, MADV_PAGEOUT tries once.
 freed_torn = st.on_new(st.fresh(), st.FREE, st.repeat((1, 1, 2), _fork_briefly), st.PAGE_OUT)
 
 
 def freed_read_only(draw: Draw, actor: int, _area: Area) -> None:
-    """Give up read-only pages whose bits differ, and hold one: reclaim must restore the bits."""
+    """Free read-only pages whose bits differ, and reference one: reclaim must restore the bits."""
     area = draw.fresh(actor)
     where = area.where
     some = st.mostly(0.4, st.second_half, st.piece)(draw, where)
@@ -88,13 +88,13 @@ def freed_read_only(draw: Draw, actor: int, _area: Area) -> None:
     draw.add("advise", actor, range=where, word="free")
     draw.add("protect", actor, range=where, word="r")
     if watched:
-        # Under one registered range: the mapping stays whole.
+        # With one registered range, the mapping is not split.
         draw.add("wp", actor, range=where)
         draw.add("unwp", actor, range=some)
     st.all_of(st.op("hold", st.piece), st.everything_or_page_out)(draw, actor, area)
 
 
-# Pin a folio that is in the swap cache: reclaim may share no page and must put all back.
+# Pin a folio in the swap cache: reclaim must not share any page, and must restore all PTEs.
 pinned_in_cache = st.all_of(
     st.in_swap_cache,
     st.maybe(0.6, st.choose(st.half_forked, st.write_protect, st.written_by_child)),
@@ -111,7 +111,7 @@ pinned_and_mapped = st.on_new(
     st.RECLAIM,
 )
 
-# Swap out pages that are zero but for one word, or all zero.
+# Swap out pages that are zero except for one word, or all zero.
 zero_but_words = st.all_of(
     st.advise("dontneed"),
     st.on(
@@ -135,10 +135,10 @@ def markers(draw: Draw, actor: int, area: Area) -> None:
 
 
 def crowded(draw: Draw, actor: int, area: Area) -> None:
-    """Swap out pages that have more sharers than fit: their swap entries need a continuation."""
+    """Swap out pages with so many sharers that their swap counts need a continuation."""
     st.maybe(0.3, st.cached)(draw, actor, area)
     if draw.rng.random() < 0.6:
-        # The first pages have one sharer less: the counts of the others overflow before theirs.
+        # The first pages have one sharer less, so the counts of the others overflow first.
         area = draw.fresh(actor)
         child = draw.fork(actor)
         if child is not None:
@@ -151,7 +151,7 @@ def crowded(draw: Draw, actor: int, area: Area) -> None:
 
 
 def swapped_read_only(draw: Draw, actor: int, _area: Area) -> None:
-    """Swap out a read-only range of pages that differ, then read it and write to it."""
+    """Swap out a read-only range of pages whose bits differ, then read it and write to it."""
     rng, area = draw.rng, draw.fresh(actor)
     where = area.where
     some = rng.choice((draw.first_half, draw.second_half, draw.piece))(where)

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from quire.boot import splat
-from quire.boot.stops import Stop
+from quire.boot.counts import Stop
 from quire.fuzz.language.program import Op, Program
 
 # Kinds of lines that hold a state, and how many words name the process and slot.
@@ -78,7 +78,7 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Step:
+class StepRecord:
     """An operation's outcome, and the states after it by kind, process and slot."""
 
     name: str
@@ -100,7 +100,7 @@ class Step:
         return program[self.number] if self.name[0] == "o" else None
 
 
-def steps(record: Record) -> Iterator[Step]:
+def steps(record: Record) -> Iterator[StepRecord]:
     """Yield the operations in order, each with the complete state after it."""
     states: dict[str, str] = {}
     name, outcome = "", ""
@@ -111,10 +111,10 @@ def steps(record: Record) -> Iterator[Step]:
             states[" ".join((kind, *words[:named]))] = " ".join(words[named:])
         elif kind in STEPS:
             if name:
-                yield Step(name, outcome, dict(states))
+                yield StepRecord(name, outcome, dict(states))
             name, outcome = step_name(line), " ".join(words[1:])
     if name:
-        yield Step(name, outcome, dict(states))
+        yield StepRecord(name, outcome, dict(states))
 
 
 def step_name(line: str) -> str:

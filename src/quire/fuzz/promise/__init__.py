@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The oracle for one kernel: judges a record by what user space was promised."""
+"""The oracle for one kernel: checks a record against what the kernel promises user space."""

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The rules for what is seen of mappings and pages: what breaks them.
+"""Check mappings and pages, as a record shows them, against the promises.
 
-A page is checked after what no promise says was taken from the record (state.py). Rules are silent
-on `murky` pages.
+Before a page is checked, state.py takes undefined properties from the record. `murky` pages are not
+checked.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from quire.fuzz.language import record
-from quire.fuzz.language.program import Op
-from quire.fuzz.language.tracker import Position
+from quire.fuzz.language.program import Op, Position
 from quire.fuzz.promise import rules
 from quire.fuzz.promise.content import UNREADABLE, name
 from quire.fuzz.promise.memory import FILE, Memory, Page, Process
@@ -26,7 +25,7 @@ MANY = 1000
 def mappings(
     process: Process, mapped: Mapping[Position, Mapped], slot: str, numbers: Iterable[int]
 ) -> Iterator[Seen]:
-    """Require that pages of a slot are mapped as the program said."""
+    """Require that pages of a slot are mapped as the program asked."""
     for number in numbers:
         place = slot, number
         wrong = _mapping(process.pages.get(place), mapped.get(place), number)
@@ -35,7 +34,7 @@ def mappings(
 
 
 def _mapping(wanted: Page | None, seen: Mapped | None, number: int) -> str:
-    """Return what is wrong with how a page is mapped, or nothing."""
+    """Return what is wrong with a page's mapping; empty if nothing is."""
     if not wanted or not seen:
         return "" if not wanted and not seen else f"is {'' if seen else 'not '}mapped"
     if wanted.prot != seen.prot or wanted.shared != seen.shared:
@@ -48,7 +47,7 @@ def _mapping(wanted: Page | None, seen: Mapped | None, number: int) -> str:
 
 
 def locked(process: Process, mappings: Iterable[Mapped], slot: str) -> Iterator[Seen]:
-    """Require that no page of a locked mapping is in swap. What never was in memory may be."""
+    """Require that no page of a locked mapping is in swap, unless it has never been in memory."""
     for seen in mappings:
         pages = (process.pages.get((slot, n)) for n in range(seen.first, seen.end))
         if seen.swapped and all(page and page.resident for page in pages):
@@ -78,7 +77,7 @@ def locked_sum(process: Process, counters: str, locked: int) -> Iterator[Seen]:
 
 
 def page(known: Page | None, seen: record.PageState, memory: Memory) -> list[Seen]:
-    """Return the rules that a page breaks. `seen` shows something if `known` is None."""
+    """Return the promises that a page breaks. None for `known`: nothing is mapped there."""
     if not known:
         return [(rules.MAPPED, "a page where nothing is mapped")]
     if known.murky:
@@ -110,7 +109,7 @@ def _contents(broken: list[Seen], page: Page, seen: record.PageState, memory: Me
 
 def _marks(broken: list[Seen], page: Page, seen: record.PageState, memory: Memory) -> None:
     if page.marked and "w" not in seen.state:
-        broken.append((rules.PROTECTED, "not write-protected any more"))
+        broken.append((rules.PROTECTED, "no longer write-protected"))
     if page.marked is False and "w" in seen.state:
         broken.append((rules.LIFTED, "write-protected"))
     # A page of an object may be in memory and not in the page table.
@@ -128,13 +127,13 @@ def _swap(broken: list[Seen], seen: record.PageState, memory: Memory) -> None:
         broken.append((rules.SWAPPED_OFF, "in swap"))
     reclaimed = memory.reclaims >= memory.ENOUGH and memory.swapping
     stays = reclaimed and seen.state[0] == "p" and "o" not in seen.state and not memory.kept
-    # Only merged pages can have that many mappings.
+    # Only a merged page can have that many mappings.
     if stays and (seen.content[:1] != "k" or memory.mapped(seen.content) < MANY):
         broken.append((rules.RECLAIMABLE, f"still there after {memory.reclaims} times"))
 
 
 def shared(memory: Memory, states: Mapping[str, str]) -> Iterator[Seen]:
-    """Require that a page of shared memory that is mapped several times is not mapped once."""
+    """Require that a shared page with several mappings is not reported as mapped once."""
     states_of: dict[int, list[str]] = {}
     for actor, place, known in memory.pages():
         if known.shared and not known.unsaid:

@@ -6,8 +6,8 @@ from functools import lru_cache
 from quire.fuzz.language.program import SLOT_PAGES, SLOTS
 from quire.fuzz.language.verbs import PAGE_WORDS
 
-# The word that a page was last filled from (_follow(); 0: with zeroes), and the single words that
-# were written since, by their number, in order.
+# The word from which a page was last filled (_follow(); 0: with zeroes), and the single words
+# written since then, by number, in order.
 Content = tuple[int, tuple[tuple[int, int], ...]]
 ZERO: Content = (0, ())
 UNREADABLE = "!"  # the name of a page that cannot be read
@@ -26,24 +26,24 @@ def tagged(slot: str, page: int, tag: int) -> int:
 
 
 def classed(number: int) -> int:
-    """Return the first word of the pages that are equal."""
+    """Return the first word of pages with equal contents."""
     return _BY_CLASS << 48 | number
 
 
 def with_words(content: Content, first: int) -> Content:
-    """Return the content after the eight words were written that follow from the first."""
+    """Return the content after writing the eight words that follow from the first."""
     return first, tuple(word for word in content[1] if word[0] % _STRIDE)
 
 
 def with_word(content: Content, number: int, value: int) -> Content:
-    """Return the content after one word was written."""
+    """Return the content after writing one word."""
     first, single = content
     return first, tuple(sorted((dict(single) | {number % PAGE_WORDS: value}).items()))
 
 
 @lru_cache(65536)
 def name(content: Content, words: bool) -> str:
-    """Return the content's name in a record; with `words`, single words have their own."""
+    """Return the content's name in a record; with `words`, single words have separate names."""
     kind, number, value = _read(content, words)
     if kind in (TAGGED, WORD):
         slot, page = divmod(value & 0xFFFFFFFF, SLOT_PAGES)
@@ -53,7 +53,7 @@ def name(content: Content, words: bool) -> str:
 
 
 def mixed(value: int, content: Content | None, *, words: bool) -> int:
-    """Return a hash, continued with a page's content; None: it cannot be read."""
+    """Extend a hash by a page's content; None: the page cannot be read."""
     kind, number, first = _read(content, words) if content is not None else (REFUSED, 0, 0)
     return (value ^ kind ^ number ^ first) * _GOLDEN & _MASK
 
@@ -80,7 +80,7 @@ def _read(content: Content, words: bool) -> tuple[int, int, int]:
 
 
 def _filled(first: int) -> tuple[int, int, int]:
-    """Return what the guest reads of a page that was filled from this word."""
+    """Return what the guest reads from a page filled from this word."""
     if first >> 48 == _BY_CLASS:
         return CLASS, 0, first & 0xFFFFFFFF
     return TAGGED if first else ZEROES, 0, first

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What each operation does to the memory that the model describes.
+"""What each operation does to the memory of the model.
 
-An operation that failed may have done a part of its work: what it could have changed is undefined,
-or both the old and the new content are allowed. Operations and advice that are not in EFFECTS
-must not change what a process sees.
+An operation that failed may be half done: what it could have changed becomes undefined, or both the
+old and the new content are allowed. Operations and advice missing from EFFECTS must not change what
+a process sees.
 """
 
 from dataclasses import replace
 
-from quire.fuzz.language.program import Op
-from quire.fuzz.language.tracker import moved, positions
+from quire.fuzz.language.program import Op, moved, positions
 from quire.fuzz.promise import outcomes, rules
 from quire.fuzz.promise.content import ZERO, Content
 from quire.fuzz.promise.memory import (
@@ -27,9 +26,9 @@ from quire.fuzz.promise.memory import (
 
 
 def apply(memory: Memory, op: Op, outcome: str) -> None:
-    """Follow an operation. Writes are not in the table: outcomes.py follows them."""
+    """Apply an operation to the model, except for writes, which outcomes.py applies."""
     if op.verb == "reclaim":
-        # What is held, and the rest of its folio, has not been tried.
+        # Reclaim has not tried folios with extra references.
         memory.reclaims = memory.reclaims + 1 if memory.swapping and not memory.kept else 0
     elif not op.entry.idle:
         memory.reclaims = 0
@@ -92,7 +91,7 @@ def _move(_memory: Memory, process: Process, op: Op, outcome: str) -> None:
         process.doubtful |= {*old, *new}
         doubted = (*old, *new) if old and old[0] in process.pages else ()
         for known in (process.pages[place] for place in doubted if place in process.pages):
-            # It may have moved, with the marks of its mapping, or been replaced by another.
+            # It may have moved, with the marks of its mapping, or have been replaced.
             known.murky = True
             known.locked = known.dontfork = known.wipe = None
             known.frame.unsaid |= known.shared
@@ -100,7 +99,7 @@ def _move(_memory: Memory, process: Process, op: Op, outcome: str) -> None:
     pairs = moved(op, outcome)
     pages = [process.pages.pop(before, None) for before, _ in pairs]
     for (before, after), page in zip(pairs, pages, strict=True):
-        # Between several mappings that move, the target stays as it is.
+        # Gaps between several moved mappings leave the target unchanged.
         if page:
             process.pages[after] = replace(
                 page,
@@ -113,7 +112,7 @@ def _move(_memory: Memory, process: Process, op: Op, outcome: str) -> None:
 
 
 def _left(page: Page) -> Page:
-    """Return what is left of a page whose content has moved."""
+    """Return what remains of a page whose content has moved."""
     tracked = None if page.tracked else page.tracked
     left = replace(page, marked=None, tracked=tracked, dirty=False, resident=False, locked=None)
     if page.kind in PRIVATE_ANON:
@@ -139,7 +138,7 @@ def _resize(memory: Memory, process: Process, op: Op, _outcome: str) -> None:
 
 
 def _grown(memory: Memory, last: Page, more: int) -> Page:
-    """Return a page of a mapping that grows, `more` pages after its last one."""
+    """Return a page of a growing mapping, `more` pages after its last one."""
     if last.kind == "shared":
         # The object does not grow.
         return replace(last, frame=last.frame.copy(), murky=True, resident=False)
@@ -159,9 +158,9 @@ def _mark(_memory: Memory, process: Process, op: Op, outcome: str) -> None:
 
 
 def _trap(_memory: Memory, process: Process, op: Op, outcome: str) -> None:
-    # All of it happens, or nothing does.
+    # The operation succeeds as a whole or does nothing.
     for page in process.within(op.range) if outcome == "ok" else ():
-        # Only a page that is there, or in swap, can be trapped.
+        # Only a page in memory or in swap can be trapped.
         page.marked = op.verb == "rwp" and (True if page.held else None)
         page.trapped = op.verb == "rwp"
         page.tracked = page.tracked and op.verb != "rwp"
@@ -175,7 +174,7 @@ def _clear_refs(_memory: Memory, process: Process, op: Op, _outcome: str) -> Non
 
 def _lock(_memory: Memory, process: Process, op: Op, outcome: str) -> None:
     for page in process.within(op.range):
-        # No source says that droppable memory can be locked, and unknown memory may be droppable.
+        # No source says whether droppable memory can be locked; unknown memory may be droppable.
         said = outcome == "ok" and page.kind != "droppable" and not page.murky
         page.locked = op.verb == "lock" if said else None
         page.resident = op.verb == "lock" and said
@@ -199,13 +198,13 @@ def _populate(_memory: Memory, process: Process, op: Op, _outcome: str) -> None:
 
 
 def _written_by_kernel(page: Page) -> None:
-    """Doubt its mark: the kernel may make it writable for itself, which ends such protection."""
+    """Make its mark undefined: the kernel may make it writable for itself, which lifts the mark."""
     if page.tracked is not False:
         page.marked = page.perhaps_marked
 
 
 def _free(_memory: Memory, process: Process, op: Op, _outcome: str) -> None:
-    # On an error, the pages before it may have been given up.
+    # On an error, earlier pages may have been freed.
     for page in process.within(op.range):
         if page.kind in PRIVATE_ANON:
             page.frame.become(page.frame.allowed, rules.GIVEN_UP, fading=True)
@@ -236,7 +235,7 @@ def _remove(memory: Memory, process: Process, op: Op, outcome: str) -> None:
 
 
 def _inherit(_memory: Memory, process: Process, op: Op, outcome: str) -> None:
-    # What a child gets of the range.
+    # What a child gets from the range.
     for page in process.within(op.range):
         if op.word in ("dontfork", "dofork"):
             page.dontfork = op.word == "dontfork" if outcome == "ok" else None
@@ -259,27 +258,27 @@ def _take(_memory: Memory, process: Process, op: Op, outcome: str) -> None:
 
 
 def _arrived(page: Page, place: Page, word: str) -> Page:
-    """Return a page that has moved to a place of another one, whose mapping stays."""
+    """Return a page that has moved to the place of another page, whose mapping stays."""
     arrived = replace(
         place,
         frame=page.frame,
         behind=None,
         dirty=page.held,
         resident=page.resident,
-        # The kernel moves nothing else: what a program then sees is not said.
+        # The kernel moves nothing else; what a program then sees is undefined.
         murky=page.murky or place.murky or not {page.kind, place.kind} <= PRIVATE_ANON,
     )
     if word == "to-rwp":
-        # Not a hole that has moved.
+        # Not a moved hole.
         return replace(arrived, marked=page.held or None, trapped=True)
     unmarked = page.marked is False and place.marked is False
     return replace(arrived, marked=False if unmarked else None)
 
 
 def _doubt(process: Process, op: Op) -> None:
-    """Doubt the marks of the target, which was registered in another way meanwhile.
+    """Make the marks of the target undefined: it was registered in another mode meanwhile.
 
-    They may stay without effect. The same holds for the source, if the two overlap.
+    They may stay without effect. If source and target overlap, this also applies to the source.
     """
     old, new = {*positions(op.range)}, {*positions(op.target)}
     for at in old | new if old & new else new:
@@ -289,7 +288,7 @@ def _doubt(process: Process, op: Op) -> None:
 
 
 def _scan(_memory: Memory, process: Process, op: Op, outcome: str) -> None:
-    """Follow a `scan`: what it reports as written to is protected, until the next write."""
+    """Follow a `scan`: pages that it reports as written are protected until the next write."""
     seen = outcomes.report(outcome)
     for place in positions(op.range) if op.word != "look" else ():
         page = process.pages.get(place)
@@ -305,7 +304,7 @@ def _scan(_memory: Memory, process: Process, op: Op, outcome: str) -> None:
             page.marked = None
 
 
-# By the names that language/verbs.py uses.
+# The names are those of language/verbs.py.
 EFFECTS: dict[str, Effect] = {
     "map": _map, "fork": _fork, "exit": _exit, "protect": _protect, "move": _move,
     "resize": _resize, "mark": _mark, "trap": _trap, "clear_refs": _clear_refs, "lock": _lock,

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the processes of a program may see: for each page its allowed contents and its marks.
+"""The model: for each page of each process, the allowed contents and marks.
 
-None in a mark means undefined: no promise says what it is. The next observation then settles it
-(state.py), and from there on the promises hold again.
+A mark that is None is undefined, because no promise covers it. The next observation defines it
+(state.py), and from then on the promises hold again.
 """
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from quire.fuzz.language.program import Op, Range
-from quire.fuzz.language.tracker import Position, positions
+from quire.fuzz.language.program import Op, Position, Range, positions
 from quire.fuzz.promise import rules
 from quire.fuzz.promise.content import ZERO, Content, name
 from quire.fuzz.promise.rules import Promise
@@ -24,10 +23,10 @@ FAR = 64 << 40 | 5 << 32
 
 @dataclass(slots=True)
 class Frame:
-    """What one page of memory may hold, and the rule that says so.
+    """The allowed contents of one page of memory, and the promise that allows them.
 
-    `fading` memory may also turn into zeroes at any time, and then stays zero. Of shared memory
-    that is `unsaid`, nothing is said: it is not known where it is mapped, nor what writes reach it.
+    `fading` memory may also become zero at any time, and then stays zero. Nothing is checked for
+    shared memory that is `unsaid`: its mappings, and the writes that reach it, are unknown.
     """
 
     allowed: frozenset[Content]
@@ -40,19 +39,19 @@ class Frame:
         return Frame(self.allowed, rule or self.rule, self.fading)
 
     def become(self, allowed: Iterable[Content], rule: Promise, *, fading: bool = False) -> None:
-        """Hold one of these from now on."""
+        """Allow only these contents from now on."""
         self.allowed = frozenset(allowed) | {ZERO} if fading else frozenset(allowed)
         self.rule, self.fading = rule, fading
 
     def allows(self, seen: str, words: bool) -> bool:
         """Return whether one of the allowed contents has this name in a record."""
         if len(self.allowed) == 1:
-            # As almost always.
+            # The common case.
             return name(*self.allowed, words) == seen
         return any(name(content, words) == seen for content in self.allowed)
 
     def narrow(self, seen: str, words: bool) -> None:
-        """Settle on what was seen, if it is allowed; fading memory may still lose it."""
+        """Keep only the content seen, if it is allowed; fading memory may still lose it."""
         kept = frozenset(content for content in self.allowed if name(content, words) == seen)
         if kept:
             self.allowed = kept | ({ZERO} if self.fading else frozenset())
@@ -62,8 +61,8 @@ class Frame:
 class Page:
     """A page of a process's address space.
 
-    `behind` is the page of the file that may show through, `at` its number in the file. `murky`
-    pages have no promise at all.
+    `behind` is the page of the file that may show through, `at` its number in the file. No promise
+    covers `murky` pages.
     """
 
     kind: str
@@ -72,11 +71,11 @@ class Page:
     at: int | None = None
     prot: str = "rw"
     marked: bool | None = False  # protected by userfaultfd
-    trapped: bool | None = False  # if it is marked: from reads, too
-    tracked: bool | None = False  # if it is marked: only until a write, which succeeds
-    dirty: bool = False  # soft-dirty for certain
+    trapped: bool | None = False  # if marked: also from reads
+    tracked: bool | None = False  # if marked: only until a write, which succeeds
+    dirty: bool = False  # certainly soft-dirty
     locked: bool | None = False  # its mapping is
-    resident: bool = False  # locked, and present for certain
+    resident: bool = False  # locked, and certainly present
     dontfork: bool | None = False
     wipe: bool | None = False
     murky: bool = False
@@ -88,44 +87,44 @@ class Page:
 
     @property
     def unsaid(self) -> bool:
-        """Whether nothing says what it holds."""
+        """Whether its contents are undefined."""
         return self.murky or self.frame.unsaid or bool(self.behind and self.behind.unsaid)
 
     @property
     def private(self) -> bool:
-        """Whether nothing but this process's writes changes it, nor may it vanish."""
+        """Whether only this process's writes change it, and it cannot vanish."""
         return not self.shared and not self.behind and not self.frame.fading and not self.murky
 
     @property
     def held(self) -> bool:
-        """Whether it has contents that only this page holds: it must be present or in swap."""
+        """Whether only this page has its contents, so that it must be present or in swap."""
         return self.private and ZERO not in self.frame.allowed
 
     @property
     def perhaps_marked(self) -> bool | None:
-        """The mark after something that may lift it; nothing of that kind sets one."""
+        """The mark after an operation that may lift it, and never sets one."""
         return False if self.marked is False else None
 
     @property
     def refuses_reads(self) -> bool | None:
-        """Whether a read raises SIGBUS; None: nothing is said."""
+        """Whether a read raises SIGBUS; None: undefined."""
         if self.trapped is False or self.marked is False:
             return False
         return None if self.marked is None else self.trapped
 
     @property
     def refuses_writes(self) -> bool | None:
-        """Whether a write raises SIGBUS; None: nothing is said."""
+        """Whether a write raises SIGBUS; None: undefined."""
         if not self.marked or self.tracked is False:
             return self.marked
         return None if self.tracked is None else False
 
     def child(self) -> "Page | None":
-        """Return the page of a child that is forked now."""
+        """Return the page in a child that is forked now."""
         if self.dontfork:
             return None
         new = replace(self, dirty=False, locked=False, resident=False)
-        # Without UFFD_FEATURE_EVENT_FORK a child is not registered; what remains is not said.
+        # Without UFFD_FEATURE_EVENT_FORK, a child is not registered; its marks are undefined.
         new.marked = self.perhaps_marked
         new.trapped = None if self.trapped else self.trapped
         new.tracked = None if self.tracked else self.tracked
@@ -140,7 +139,7 @@ class Page:
 
 @dataclass
 class Process:
-    """The address space of a process. `doubtful`: places whose mapping an error left unsaid."""
+    """The address space of a process. `doubtful`: places whose mapping an error left undefined."""
 
     pages: dict[Position, Page] = field(default_factory=dict)
     doubtful: set[Position] = field(default_factory=set)
@@ -163,15 +162,15 @@ class Memory:
 
     processes: dict[int, Process] = field(default_factory=lambda: {0: Process()})
     file: dict[int, Frame] = field(default_factory=dict)
-    words: bool = False  # the program has operations on single words: records name those
+    words: bool = False  # the program writes single words: records name those
     soft_dirty: bool = False  # the kernel has soft-dirty bits
     swapping: bool = True
-    # How many operations in a row were `reclaim`, with swap and with nothing held or locked. Each
-    # asks for more than there is, and tries sixteen times. Two are enough for pages that the
-    # observation itself has accessed.
+    # Successive `reclaim` operations, with swap and without references or locks. Each asks for more
+    # than there is, and tries sixteen times. Two suffice for pages that the observation itself has
+    # accessed.
     reclaims: int = 0
     ENOUGH: ClassVar[int] = 2
-    # Private pages that the last operation has written to for certain, by their id().
+    # Private pages that the last operation has certainly written, by their id().
     written: set[int] = field(default_factory=set)
 
     def pages(self) -> Iterator[tuple[int, Position, Page]]:
@@ -182,12 +181,12 @@ class Memory:
 
     @property
     def kept(self) -> bool:
-        """Whether some page is locked or held, and with it all of its folio."""
+        """Whether any page is locked or has an extra reference, which keeps its whole folio."""
         holding = any(process.holding for process in self.processes.values())
         return holding or any(page.locked is not False for _, _, page in self.pages())
 
     def mapped(self, content: str) -> int:
-        """Return at most how often a merged page of this content is mapped."""
+        """Return an upper limit for the mappings of a merged page with this content."""
         return sum(
             (1 + process.crowd)
             * sum(page.frame.allows(content, self.words) for page in process.pages.values())
@@ -208,13 +207,13 @@ class Memory:
 
 
 def change(frame: Frame, allowed: Iterable[Content], rule: Promise, shows: Shows) -> None:
-    """Let shared memory hold one of these, and maybe show through private mappings."""
+    """Set the allowed contents of shared memory, which may show through private mappings."""
     frame.become(allowed, rule)
     for page in shows.get(id(frame), ()):
-        # It may have been written to since.
+        # It may have been written since.
         if page.behind is frame:
             page.frame.allowed |= frame.allowed
 
 
-# What an operation with that outcome does.
+# Applies an operation with this outcome to the model.
 Effect = Callable[[Memory, Process, Op, str], None]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The oracle: follows a program in the model, and compares each step with what a record saw."""
+"""The oracle: runs a program in the model, and compares each step with the record."""
 
 import itertools
 import re
@@ -9,38 +9,39 @@ from functools import cached_property
 
 from quire.fuzz.judge import AT_THE_END
 from quire.fuzz.language import record
-from quire.fuzz.language.program import SLOTS, Op, Program, Range
-from quire.fuzz.language.record import Record, Step, steps
-from quire.fuzz.language.tracker import positions
+from quire.fuzz.language.program import SLOTS, Op, Program, Range, positions
+from quire.fuzz.language.record import Record, StepRecord, steps
 from quire.fuzz.promise import checks, content, effects, outcomes, rules, state
 from quire.fuzz.promise.memory import FILE, SHARED, Memory, Process
 from quire.fuzz.promise.outcomes import Seen
 from quire.fuzz.promise.rules import Promise
 from quire.fuzz.promise.state import Mapped, Slots
 
-# What `warm` asks for: reads right before and right after an operation, to meet stale TLB entries.
-# The record has a hash of what was read (content_hash() of guest/fuzz/content.c).
+# `warm` adds reads right before and after an operation, to meet stale TLB entries. The record has a
+# hash of what was read (content_hash() of guest/fuzz/content.c).
 _HASHES = re.compile(r" before=([0-9a-f]{8}) after=([0-9a-f]{8})$")
 
 
 @dataclass(frozen=True)
 class Broken:
-    """A promise that a record breaks: at which operation, and what was seen."""
+    """A broken promise: the operation, and what was seen."""
 
     rule: Promise
     step: str
     op: Op | None
     seen: str
-    all: tuple["Broken", ...] = field(default=(), compare=False)  # all that the step breaks
+    all: tuple["Broken", ...] = field(
+        default=(), compare=False
+    )  # all promises that the step breaks
 
     @property
     def verb(self) -> str:
-        """The operation's verb; advice counts as a verb each."""
+        """The operation's verb; each kind of advice counts as a verb."""
         return self.op.call if self.op else AT_THE_END.get(self.step[:1], "")
 
     @property
     def kind(self) -> tuple[str, str]:
-        """Findings of one kind have, as far as can be told, one cause."""
+        """A key: findings of one kind probably have one cause."""
         return self.rule.name, self.verb
 
     @property
@@ -51,12 +52,12 @@ class Broken:
 
     @property
     def about(self) -> str:
-        """What was promised, and where."""
+        """The promise and its source."""
         return f"promised: {self.rule.promise} ({self.rule.source})"
 
     @property
     def lines(self) -> Iterator[str]:
-        """For each broken rule what was promised, where, and what was seen."""
+        """Each broken promise, its source, and what was seen."""
         for rule in dict.fromkeys(broken.rule for broken in self.all):
             yield from (rule.name, f"  promised: {rule.promise}", f"  source: {rule.source}")
             yield from (f"  seen: {broken.text}" for broken in self.all if broken.rule == rule)
@@ -71,9 +72,9 @@ class Broken:
 def broken_promises(
     program: Program, record: Record, *, soft_dirty: bool, swapping: bool = True
 ) -> list[Broken]:
-    """Return what a record breaks in its first step that breaks anything; what follows is not said.
+    """Return the promises broken in the first step that breaks any; later steps are undefined.
 
-    The kernel may have soft-dirty bits, and swap at the start.
+    `soft_dirty`: the kernel has soft-dirty bits; `swapping`: swap is on at the start.
     """
     words = any(op.verb == "word" for op in program)
     memory = Memory(words=words, soft_dirty=soft_dirty, swapping=swapping)
@@ -85,7 +86,7 @@ def broken_promises(
 
 @dataclass(frozen=True)
 class Observed:
-    """What a process has last seen in a slot, and the lines v and m that say so."""
+    """What a process last saw in a slot, and the lines v and m that show it."""
 
     process: Process
     lines: tuple[str, str]
@@ -95,7 +96,7 @@ class Observed:
 
     @staticmethod
     def read(process: Process, lines: tuple[str, str]) -> "Observed":
-        """Return what the lines say."""
+        """Parse the lines."""
         mappings = state.mappings(lines[0])
         locked = sum(seen.end - seen.first for seen in mappings if seen.locked)
         return Observed(process, lines, mappings, state.pages(lines[1]) if lines[1] else {}, locked)
@@ -103,7 +104,7 @@ class Observed:
 
 @dataclass
 class Oracle:
-    """A program, and the memory that it should have after the steps so far."""
+    """A program, and the expected state of its memory after the steps so far."""
 
     program: Program
     memory: Memory
@@ -120,12 +121,12 @@ class Oracle:
         return any(op.verb == "map" and op.word in FILE | SHARED for op in self.program)
 
     def follow(self, record: Record) -> Iterator[Broken]:
-        """Yield all that the first broken step breaks."""
+        """Yield all promises that the first failing step breaks."""
         before: dict[str, str] = {}
         for step in steps(record):
             op = step.op(self.program)
             if op and (step.result == "hang" or (op.verb == "fail" and step.result == "ok")):
-                # An allocation fails from here on: anything may fail.
+                # Allocations may fail from here on, and so may anything else.
                 return
             self.memory.written.clear()
             changed = state.touched(self.memory, op) if op else self._at_the_end(step)
@@ -137,7 +138,7 @@ class Oracle:
                 return
             before = step.states
 
-    def _operation(self, op: Op, step: Step, before: Mapping[str, str]) -> Iterator[Seen]:
+    def _operation(self, op: Op, step: StepRecord, before: Mapping[str, str]) -> Iterator[Seen]:
         outcome, where = step.result, op.range
         if op.actor is None:
             effects.apply(self.memory, op, outcome)
@@ -166,7 +167,7 @@ class Oracle:
             yield from self._fresh(process, where, "after", hashes[2])
 
     def _fresh(self, process: Process, where: Range | None, when: str, read: str) -> Iterator[Seen]:
-        """Yield what a read of the range breaks; nothing if some page may hold several things."""
+        """Yield the promises that a read breaks; none if a page has several allowed contents."""
         value = 0
         for place in positions(where):
             page = process.pages.get(place)
@@ -182,7 +183,7 @@ class Oracle:
         if wanted != read:
             yield rules.FRESH, f"what was read {when} it has the hash {read}, not {wanted}"
 
-    def _end(self, step: Step) -> Iterator[Seen]:
+    def _end(self, step: StepRecord) -> Iterator[Seen]:
         actor, where = step.number, list(itertools.chain(*map(positions, self.shown)))
         process = self.memory.processes.get(actor)
         self.memory.reclaims = 0
@@ -192,14 +193,14 @@ class Oracle:
             last, tag = Op("write", actor), outcomes.TAG_LAST + actor
             yield from outcomes.write(self.memory, process, where, last, tag, step.outcome)
 
-    def _at_the_end(self, step: Step) -> Slots:
-        """Return where a step at the end changes the model: reads nowhere, writes all over."""
+    def _at_the_end(self, step: StepRecord) -> Slots:
+        """Return what a final step changes in the model: a read nothing, a write everything."""
         if step.name[0] == "r":
             return frozenset()
         return None if self.shares else frozenset((step.number, at.slot) for at in self.shown)
 
-    def _observation(self, step: Step, changed: Slots) -> Iterator[Seen]:
-        """Yield what the processes have seen after a step; at the reads, only the one that read."""
+    def _observation(self, step: StepRecord, changed: Slots) -> Iterator[Seen]:
+        """Check what all processes see after a step; after a read, only the process that read."""
         alone = step.number if step.name[0] == "r" else None
         for actor, process in self.memory.processes.items():
             if alone in (None, actor):
@@ -211,7 +212,7 @@ class Oracle:
     def _observed(
         self, actor: int, process: Process, states: dict[str, str], changed: Slots
     ) -> Iterator[Seen]:
-        """Yield what a process has seen."""
+        """Check what a process sees."""
         slots: dict[str, Observed] = {}
         for slot in SLOTS:
             line, known = states.get(f"v {actor} {slot}"), self.known.get((actor, slot))
@@ -226,10 +227,7 @@ class Oracle:
             yield from self._slot(actor, slot, known, changed)
 
     def _slot(self, actor: int, slot: str, seen: Observed, changed: Slots) -> Iterator[Seen]:
-        """Yield what a process has seen in a slot.
-
-        A slot that changed neither in the model nor in the record is known.
-        """
+        """Check what a process sees in a slot, if the model or the record has changed."""
         process = seen.process
         touched = changed is None or (actor, slot) in changed
         touched |= any(at == slot for at, _ in process.doubtful)

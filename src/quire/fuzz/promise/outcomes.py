@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The outcomes of operations: of accesses, of calls whose errors a manual names, and of scans.
+"""Check the outcomes of accesses, of calls with documented errors, and of scans.
 
-language/verbs.py says which errors a call must return. Others may return anything.
+language/verbs.py lists the errors that a call must return. Any other call may return anything.
 """
 
 import re
@@ -12,29 +12,29 @@ from functools import cache
 from typing import NamedTuple
 
 from quire.fuzz.language import record
-from quire.fuzz.language.program import Op
-from quire.fuzz.language.tracker import Position, positions
+from quire.fuzz.language.program import Op, Position, positions
 from quire.fuzz.language.verbs import Error
 from quire.fuzz.promise import content, rules, state
 from quire.fuzz.promise.memory import PRIVATE_ANON, Memory, Page, Process, Shows, change
 from quire.fuzz.promise.rules import Promise
 
-# The fates of accesses.
+# The outcomes of accesses.
 OK, SEGV, BUS, UNSAID = "ok", "segv", "bus", "unsaid"
-# What a process writes at the end has tags above those of operations.
+# Writes at the end have tags above those of operations.
 TAG_LAST = 200
 _COUNTS = re.compile(r"(ok|segv|bus)=(\d+)")
 
-# A broken rule, and what was seen.
+# A broken promise, and what was seen.
 Seen = tuple[Promise, str]
 
 
 def write(
     memory: Memory, process: Process, where: Iterable[Position], op: Op, tag: int, outcome: str
 ) -> Iterator[Seen]:
-    """Follow writes; what their outcome breaks. `op` says what is written: `write`, `same`, ...
+    """Apply writes to the model, and yield the promises that their outcome breaks.
 
-    At the end, where each process writes to all pages, the tag is TAG_LAST and its number.
+    `op` tells what is written: `write`, `same`, … At the end, when each process writes to all
+    pages, the tag is TAG_LAST plus its number.
     """
     fates: Counter[str] = Counter()
     shows, same = memory.shows(), op.verb == "same"
@@ -51,13 +51,13 @@ def write(
 
 
 def read(process: Process, where: Iterable[Position], outcome: str) -> Iterator[Seen]:
-    """Yield what the outcome of reads breaks."""
+    """Yield the promises that the outcome of reads breaks."""
     fates = Counter(_fate(process.pages.get(place), writes=False) for place in where)
     yield from _judge(fates, outcome)
 
 
 def read_all(process: Process, where: Iterable[Position], outcome: str) -> Iterator[Seen]:
-    """Yield what the outcome of the reads at the end breaks: it counts those that are refused."""
+    """Yield the promises that the final reads break; the outcome counts refused reads."""
     fates = Counter(_fate(process.pages.get(place), writes=False) for place in where)
     refused, wanted = int(outcome.partition("=")[2]), fates[SEGV] + fates[BUS]
     if not wanted <= refused <= wanted + fates[UNSAID]:
@@ -65,7 +65,7 @@ def read_all(process: Process, where: Iterable[Position], outcome: str) -> Itera
 
 
 def _fate(page: Page | None, *, writes: bool) -> str:
-    """Return the fate of an access: the mapping counts before the page."""
+    """Return the expected outcome of an access; the mapping takes precedence over the page."""
     if not page or page.prot == "none" or (writes and page.prot == "r"):
         return SEGV
     refused = page.refuses_writes if writes else page.refuses_reads
@@ -75,7 +75,7 @@ def _fate(page: Page | None, *, writes: bool) -> str:
 
 
 def _change(memory: Memory, shows: Shows, page: Page, op: Op, first: int, *, certain: bool) -> None:
-    """Change a page by a write of `first` to it, or by one that may have failed."""
+    """Apply a write of `first` to a page, or one that may have failed."""
     old = page.frame.allowed
     if op.verb == "word":
         new = frozenset(content.with_word(held, op.number, first) for held in old)
@@ -94,7 +94,7 @@ def _change(memory: Memory, shows: Shows, page: Page, op: Op, first: int, *, cer
 
 
 def _judge(fates: Counter[str], outcome: str) -> Iterator[Seen]:
-    """Compare the outcome of accesses with their fates."""
+    """Compare the outcomes of accesses with the expected ones."""
     counts = Counter({word: int(number) for word, number in _COUNTS.findall(outcome)})
     said = f"{outcome}; {fates[OK]} must succeed, {fates[SEGV]} raise SIGSEGV, {fates[BUS]} SIGBUS"
     if counts[SEGV] > fates[SEGV] + fates[UNSAID] or counts[SEGV] < fates[SEGV]:
@@ -106,9 +106,9 @@ def _judge(fates: Counter[str], outcome: str) -> Iterator[Seen]:
 
 
 class Call(NamedTuple):
-    """An operation, the process that calls it, the record's mappings before it, and its pages.
+    """An operation, its process, the mappings recorded before it, and its pages.
 
-    `holes`: a part of its range is not mapped; `file`: a part is shared, or of a file.
+    `holes`: part of its range is not mapped; `file`: part is shared or maps a file.
     """
 
     process: Process
@@ -128,27 +128,27 @@ class Call(NamedTuple):
         return sum(seen.first < where.end and where.page < seen.end for seen in mappings)
 
 
-# What holds of a call, by the names in language/verbs.py.
+# Conditions of calls; the names are those of language/verbs.py.
 CONDITIONS: Mapping[str, Callable[[Call], bool]] = {
     "always": lambda _: True,
     "holes": lambda call: call.holes,
     # The range begins with a hole.
     "unmapped": lambda call: next(iter(positions(call.op.range)), None) not in call.process.pages,
     "file": lambda call: call.file,
-    # A part of the range is private or may not be written to; or is locked.
+    # Part of the range is private or not writable; or is locked.
     "private": lambda call: any(not page.shared or page.prot != "rw" for page in call.pages),
     "locked": lambda call: any(page.locked for page in call.pages),
     # All of the range is mapped, not locked, and not droppable.
     "plain": lambda call: (
         not (call.holes or any(page.locked or page.kind == "droppable" for page in call.pages))
     ),
-    # An access by the kernel to any page of the range succeeds, as it does for the process.
+    # The kernel can access every page of the range, as the process can.
     "readable": lambda call: all(p.prot != "none" and p.marked is False for p in call.pages),
-    # The range is in one mapping; MREMAP_DONTUNMAP wants private anonymous memory, too.
+    # The range is in one mapping; MREMAP_DONTUNMAP also requires private anonymous memory.
     "one": lambda call: (
         call.mappings == 1 and not call.holes and not (call.op.word == "keep" and call.file)
     ),
-    # There is a page at the target of a move, which overlaps its source or does not.
+    # The target of a move has a page; the target overlaps the source, or does not.
     "occupied": lambda call: (
         any(page.held for page in call.process.within(call.op.target))
         and not CONDITIONS["onto"](call)
@@ -159,23 +159,23 @@ CONDITIONS: Mapping[str, Callable[[Call], bool]] = {
 
 @cache
 def promise(name: str, error: Error) -> Promise:
-    """Return the promise about an operation of that name."""
+    """Return the promise for an operation with this name."""
     when, outcomes, source = error
     return Promise(f"error: {when}", f"{name}: {outcomes}", source)
 
 
 def check(process: Process, op: Op, outcome: str, states: Mapping[str, str]) -> Iterator[Seen]:
-    """Yield what the outcome of an operation breaks."""
+    """Yield the promises that the outcome of an operation breaks."""
     pages = list(process.within(op.range))
     if any(page.murky or page.locked is None for page in pages):
-        # The model does not know enough of the range.
+        # The model does not know enough about the range.
         return
     file = any(page.kind not in PRIVATE_ANON for page in pages)
     call = Call(process, op, states, pages, len(pages) < len(positions(op.range)), file)
     for error in op.entry.errors:
         if CONDITIONS[error[0]](call):
             allowed = error[1].split()
-            # What follows may be how much was done.
+            # The rest may be the amount of work done.
             if outcome.partition(" ")[0] not in allowed:
                 yield promise(op.call, error), f"{outcome}, not {' or '.join(sorted(allowed))}"
             return
@@ -184,14 +184,14 @@ def check(process: Process, op: Op, outcome: str, states: Mapping[str, str]) -> 
 _REGION = re.compile(r" (\d+)\+(\d+):(\w*)")
 _END = re.compile(r"end=(\d+)")
 WRITTEN = "W"  # a letter of regions; the others are A, allowed, and those of pages
-# Letters that a page's state has by the same condition. A page that was not there has a marker when
-# it is protected, which looks like a page in swap.
+# Letters of a page's state with the same meaning. Protecting a missing page leaves a marker, which
+# looks like a page in swap.
 _TOLD, _TOLD_BY_A_LOOK = "pfo", "psfod"
 
 
 @dataclass(frozen=True)
 class Scan:
-    """What a scan has reported: where it ended, the letters of pages, and if these are all."""
+    """The report of a scan: where it ended, the letters of pages, and whether it is complete."""
 
     end: int
     letters: Mapping[int, str]
@@ -200,7 +200,7 @@ class Scan:
 
 
 def report(outcome: str) -> Scan | None:
-    """Return the report of a scan; None: it has failed."""
+    """Parse the report of a scan; None if the scan failed."""
     end = _END.match(outcome)
     if not end:
         return None
@@ -213,7 +213,7 @@ def report(outcome: str) -> Scan | None:
 def scanned(
     process: Process, op: Op, outcome: str, shown: Mapping[int, record.PageState]
 ) -> Iterator[Seen]:
-    """Yield what a report breaks. `shown` are the pages of the slot after the scan.
+    """Yield the promises that a report breaks. `shown`: the pages of the slot after the scan.
 
     The model still has the state before the scan.
     """
@@ -241,7 +241,7 @@ def scanned(
 
 
 def _report(op: Op, seen: Scan) -> Iterator[Seen]:
-    """Yield the regions are in the range, in order, before the end, and not too many."""
+    """Require that regions are in the range, in order, before the end, and not too many."""
     if not op.range:
         return
     if not op.range.page <= seen.end <= op.range.end:
@@ -258,7 +258,7 @@ def _report(op: Op, seen: Scan) -> Iterator[Seen]:
 
 
 def _since(known: Page, op: Op, letters: str) -> Iterator[Seen]:
-    """Yield whether a page is reported as written to exactly if it is not protected."""
+    """Require that exactly the unprotected pages are reported as written."""
     tracked = op.word != "look" or known.tracked
     if known.marked is None or not (tracked or known.marked):
         return

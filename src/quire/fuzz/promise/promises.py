@@ -47,7 +47,7 @@ class PromiseJudge(Judge[Broken]):
         return cls(tried.kernel.enables(SOFT_DIRTY), tried.swap != runner.NONE, known or {})
 
     def judge(self, programs: Numbered, runs: Runs) -> Faults[Broken]:
-        """Return the programs that break a promise which they are not known to break."""
+        """Return the programs that break a promise unexpectedly."""
         broken = self._broken(programs, runs)
         suspects = [(n, fault) for n, fault in broken.items() if fault.kind[0] != self.known.get(n)]
         self.tally.programs += len(runs[0])
@@ -58,7 +58,7 @@ class PromiseJudge(Judge[Broken]):
     def confirm(
         self, programs: Numbered, suspects: Faults[Broken], runs: Runs
     ) -> Requests[Faults[Broken]]:
-        """Return those that break the same in another boot, in another order."""
+        """Return the suspects that break the same promise in another boot, in another order."""
         if not suspects:
             return []
         chosen = {number: programs[number] for number, _ in reversed(suspects)}
@@ -81,7 +81,7 @@ class PromiseJudge(Judge[Broken]):
         return {n: one for n, one in broken.items() if one.kind == fault.kind}, runs
 
     def _broken(self, programs: Numbered, runs: Runs) -> dict[int, Broken]:
-        """Return of each program that breaks a promise the first, with all that its step breaks."""
+        """Return the first broken promise of each program, with all that the same step breaks."""
         broken = {}
         with _uncollected():
             for n, record in runs[0].items():
@@ -96,23 +96,23 @@ class PromiseJudge(Judge[Broken]):
         return {"broken": fault and fault.text}
 
     def summary(self, targets: Targets, seconds: float) -> str:
-        """Return how many programs broke a promise, again, and as is known."""
+        """Return how many programs broke a promise, repeatedly, and as expected."""
         tally = self.tally
-        known = f"{self.expected} broke what is known; " if self.expected else ""
+        known = f"{self.expected} broke a promise as expected; " if self.expected else ""
         return (
             f"{targets.arch.name}: {tally.programs} programs on {targets.labels[0]} in "
             f"{seconds:.0f} s, {targets.rate(tally.programs):.0f} a minute; {tally.suspects} "
-            f"broke a promise, {len(tally.unstable)} of them not again; {known}"
+            f"broke a promise, {len(tally.unstable)} of them only once; {known}"
         )
 
     def notes(self) -> list[str]:
-        """Return what did not repeat, and what was not shrunk."""
+        """Return the findings that did not repeat, and those that were not minimised."""
         shrunk = {finding.kind for finding in self.tally.findings}
         kinds = self.tally.kinds.most_common()
         unstable = self.tally.unstable.items()
         return [
-            *(f"  not again: program {number}: {text}" for number, (_, text) in unstable),
-            *(f"not shrunk: ×{n} {': '.join(kind)}" for kind, n in kinds if kind not in shrunk),
+            *(f"  only once: program {number}: {text}" for number, (_, text) in unstable),
+            *(f"not minimised: ×{n} {': '.join(kind)}" for kind, n in kinds if kind not in shrunk),
         ]
 
     def figures(self, targets: Targets) -> dict[str, Any]:
@@ -130,7 +130,7 @@ class PromiseJudge(Judge[Broken]):
 
 @contextlib.contextmanager
 def _uncollected() -> Iterator[None]:
-    """Suspend the search for cycles of objects: the model makes many objects, and no cycles."""
+    """Suspend garbage collection: the model makes many objects, but no cycles."""
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The promises: each with its name, what was promised, and where.
+"""The promises: each has a name, a text and a source.
 
 Sources are man pages (Linux man-pages 6.03; mremap(2) as of Linux 6.17, which moves several
-mappings), files of the kernel's Documentation/, and for what neither describes, the header that
-user space includes. Where a source is silent, the model says nothing: that is *undefined*.
+mappings), the kernel's Documentation/, and otherwise the headers for user space. What no source
+describes is *undefined* in the model.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _UFFD = f"{_MM}/userfaultfd.rst: Write Protect Notifications"
 _TRAPS = f"{_MM}/userfaultfd.rst: Read-Write Protection"
 
 # fmt: off
-# Contents: which of these explains what a page may hold, its last change says (memory.py).
+# Contents: the last change of a page determines which of these applies (memory.py).
 ZEROED = Promise("new memory", "a new mapping without a file is zero", "mmap(2): MAP_ANONYMOUS")
 WRITTEN = Promise("what is written stays", "until it is written again",
     f"{_MM}/concepts.rst: Reclaim")

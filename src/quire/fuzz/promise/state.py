@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a record says of a process, place by place, and what the model takes from it.
+"""The state of a process as a record shows it, page by page, and what the model takes from it.
 
-It takes what no promise says, marks and mappings, and takes them once. What was seen then holds
-like what was promised.
+The model takes undefined marks and mappings from the record, once. From then on they must stay, as
+if promised.
 """
 
 import re
@@ -12,8 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from quire.fuzz.language import record
-from quire.fuzz.language.program import Op, Program, Range
-from quire.fuzz.language.tracker import Position
+from quire.fuzz.language.program import Op, Position, Program, Range
 from quire.fuzz.promise import rules
 from quire.fuzz.promise.content import ZERO
 from quire.fuzz.promise.memory import Frame, Memory, Page, Process
@@ -25,8 +24,8 @@ PROTECTIONS = {"rw": "rw", "r-": "r", "--": "none"}
 class Mapped(NamedTuple):
     """A mapping: its pages, its protection, whether writes are shared, the first page of the file.
 
-    `swapped`: some page of it, which the page table of shared memory does not show; `merged`: some
-    page of it is.
+    `swapped`: a page of it is in swap, which page tables of shared memory do not show; `merged`: a
+    page of it is merged.
     """
 
     first: int
@@ -52,7 +51,7 @@ def pages(line: str) -> dict[int, record.PageState]:
 
 @lru_cache(512)
 def mappings(line: str) -> tuple[Mapped, ...]:
-    """Return the mappings of a v line, with what the rules ask for."""
+    """Return the mappings of a v line."""
     return tuple(
         Mapped(
             int(first),
@@ -68,7 +67,7 @@ def mappings(line: str) -> tuple[Mapped, ...]:
 
 @lru_cache(512)
 def mapped(mappings: tuple[Mapped, ...], slot: str) -> dict[Position, Mapped]:
-    """Return the mapping of each of their pages. The result is shared: it must not be changed."""
+    """Return the mapping of each page of a slot. The result is shared: it must not be changed."""
     places: dict[Position, Mapped] = {}
     for mapping in mappings:
         numbers = range(mapping.first, mapping.end)
@@ -77,7 +76,7 @@ def mapped(mappings: tuple[Mapped, ...], slot: str) -> dict[Position, Mapped]:
 
 
 def extents(program: Program) -> list[Range]:
-    """Return the pages that a record shows: in each slot from the first named to the last."""
+    """Return the pages that a record shows: in each slot, from the first named to the last."""
     named: dict[str, tuple[int, int]] = {}
     for op in program:
         count = op.range.count if op.range else 1
@@ -91,9 +90,9 @@ def extents(program: Program) -> list[Range]:
 def take_mappings(
     process: Process, mapped: Mapping[Position, Mapped], slot: str, numbers: Iterable[int]
 ) -> None:
-    """Take which doubtful places of a slot are mapped, with which protection; which are locked.
+    """Take from the record which doubtful places are mapped, their protection, and their locks.
 
-    Only pages of these numbers may be locked for all that the model knows.
+    Only pages with these numbers may be locked.
     """
     doubtful = {place for place in process.doubtful if place[0] == slot}
     process.doubtful -= doubtful
@@ -104,11 +103,9 @@ def take_mappings(
         elif page and not page.murky:
             page.prot = seen.prot
         else:
-            # What may have moved there is taken as it is, with the marks of its mapping.
-            frame, kind = (
-                Frame(frozenset({ZERO}), rules.ZEROED),
-                "shared" if seen.shared else "anon",
-            )
+            # A page may have moved there: take it and its mapping's marks from the record.
+            frame = Frame(frozenset({ZERO}), rules.ZEROED)
+            kind = "shared" if seen.shared else "anon"
             taken = Page(kind, frame, prot=seen.prot, marked=None, murky=True)
             process.pages[place] = replace(taken, locked=None, dontfork=None, wipe=None)
     for place in ((slot, number) for number in numbers):
@@ -118,8 +115,8 @@ def take_mappings(
 
 
 def take_page(known: Page, seen: record.PageState, *, words: bool) -> None:
-    """Take the marks of a page, and which of its allowed contents it has."""
-    # A page that fades away may lose its mark with its content; a trap is one of a page.
+    """Take the undefined marks of a page, and its actual content, from the record."""
+    # A fading page may lose its mark with its content; a trap belongs to a page in memory.
     if known.marked is None or (
         known.marked and (known.frame.fading or (known.trapped is not False and not known.held))
     ):
@@ -135,14 +132,13 @@ Slots = frozenset[tuple[int, str]] | None
 def touched(memory: Memory, op: Op) -> Slots:
     """Return where an operation may change the model, which still has the state before it.
 
-    Elsewhere, what is seen as it was seen before is known to be right. A mark or a content that the
-    model gives up breaks no rule.
+    Elsewhere, an unchanged record needs no check: undefined marks and contents break no promise.
     """
     enough = memory.reclaims >= memory.ENOUGH
     if (op.verb == "swap" and (enough or op.word == "off")) or (
         op.verb == "reclaim" and not enough and memory.reclaims + 1 >= memory.ENOUGH
     ):
-        # Each page may be one that must not be where it is.
+        # Any page may now be in the wrong place.
         return None
     process = memory.processes.get(op.actor) if op.actor is not None else None
     if not process or op.actor is None:

@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
 """Compile each topic alone, and the complete series, for every configuration."""
 
-from __future__ import annotations
-
 import itertools
 import re
+import shutil
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from quire.arch import requirements
 from quire.arch.requirements import Requirement
-from quire.check.architectures.configuration import Configuration
-from quire.check.architectures.workplace import WIDE, Workplace
+from quire.check.configuration import Configuration
+from quire.check.workplace import WIDE, Workplace
 from quire.host import parallel, process
 from quire.host.cache import digest
 from quire.session import Session
@@ -70,8 +69,12 @@ class Attempt:
 def needs(configurations: Sequence[Configuration]) -> list[Requirement]:
     """List what the host needs to compile; optional compilers only if Debian packages them."""
     compilers = dict.fromkeys(configuration.compiler for configuration in configurations)
-    wanted = [c for c in compilers if not c.optional or requirements.obtainable(c.package)]
-    return [*requirements.needs(()), *(compiler.need for compiler in wanted)]
+    wanted = [*requirements.needs(())]
+    for compiler in compilers:
+        search = ("apt-cache", "show", compiler.package)
+        known = compiler.optional and shutil.which(search[0]) and not process.query(*search).status
+        wanted += [compiler.need] if known or not compiler.optional else []
+    return wanted
 
 
 def selections(series: Series) -> list[Selection]:
@@ -117,7 +120,7 @@ def check(
 
 
 def compiled_here(configurations: Sequence[Configuration]) -> list[Configuration]:
-    """The configurations whose compiler this host has."""
+    """Return the configurations whose compiler this host has."""
     return [c for c in configurations if c.compiler.need.present()]
 
 
@@ -126,7 +129,8 @@ def table(
     chosen: Sequence[Selection],
     known: Iterable[Compilation],
 ) -> list[Compilation]:
-    """All compilations in table order; those missing in `known` are clean or lack a compiler."""
+    """Return all compilations in table order; those missing in `known` are clean or lack a
+    compiler."""
     compilations = {
         (compilation.configuration, compilation.topic): compilation for compilation in known
     }
@@ -196,11 +200,11 @@ def _judge(configuration: Configuration, attempt: Attempt, stock: Attempt) -> Co
 
 
 def complaints(log: str) -> list[str]:
-    """Each complaint in make's output once, in order of appearance."""
+    """Return each complaint in make's output once, in order of appearance."""
     return list(dict.fromkeys(_COMPLAINT.findall(log)))
 
 
 def new(complaints: Collection[str], known: Collection[str]) -> list[str]:
-    """The complaints that are not among `known`, compared without line numbers or offsets."""
+    """Return the complaints not among `known`, compared without line numbers or offsets."""
     old = {_PLACE.sub(":", line) for line in known}
     return [line for line in complaints if _PLACE.sub(":", line) not in old]

@@ -26,15 +26,14 @@ Whole = Callable[[str, str, str], str]
 
 def rows(root: Path) -> Iterator[list[str]]:
     """Yield the rows of every series of the project, with the columns that tables.toml names."""
-    for line in lines.known(root):
-        proofs = topics.read(line.topics)
-        for series in series_files.variants(line.series) if line.series else ():
-            for topic, selection in series.alone().items():
-                own = sum(patch.topic == topic for patch in selection.patches)
-                known = [proofs.get((series.file.name, topic, arch)) for arch in ARCHITECTURES]
-                cells = [_trees(series), f"`{topic}`", str(own)]
-                cells += [needed(series.reasons([topic])), str(len(selection.patches))]
-                yield [*cells, staying(series, topic), *_passed(selection, known)]
+    for line, series in lines.all_series(root):
+        proofs = topics.read(line.file("topics"))
+        for topic, selection in series.alone().items():
+            own = sum(patch.topic == topic for patch in selection.patches)
+            known = [proofs.get((series.file.name, topic, arch)) for arch in ARCHITECTURES]
+            cells = [_trees(series), f"`{topic}`", str(own)]
+            cells += [needed(series.reasons([topic])), str(len(selection.patches))]
+            yield [*cells, staying(series, topic), *_passed(selection, known)]
 
 
 def _trees(series: Series) -> str:
@@ -49,7 +48,7 @@ def counted(root: Path) -> Counted:
     for line in lines.known(root):
         if not line.series:
             continue
-        series, proofs = series_files.read(line.series / "series"), topics.read(line.topics)
+        series, proofs = series_files.read(line.series / "series"), topics.read(line.file("topics"))
         for topic, selection in series.alone().items():
             for arch in ARCHITECTURES:
                 proof = proofs.get((series.file.name, topic, arch))

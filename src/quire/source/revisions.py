@@ -2,8 +2,6 @@
 """Read revisions of a repository, reduced to the files that our series touch. It may be bare, and
 may lack other files."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import tempfile
@@ -12,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quire.host.git import git, run_git
-from quire.source import apply, line, series, version
+from quire.source import apply, line, version
 
 # version.of_tree() needs these, or directories of these names.
 MAKEFILES = ("Makefile", "Kbuild")
@@ -37,10 +35,9 @@ class Revision:
 def names(root: Path) -> list[str]:
     """List every file that a series of the project touches or that distinguishes trees."""
     found = set(MAKEFILES)
-    for each in line.known(root):
-        for one in series.variants(each.series) if each.series else ():
-            found.update(apply.touched(one))
-            found.update([one.trees] if one.trees else [])
+    for _, one in line.all_series(root):
+        found.update(apply.touched(one))
+        found.update([one.trees] if one.trees else [])
     return sorted(found)
 
 
@@ -64,11 +61,7 @@ def files(revision: Revision, wanted: Sequence[str]) -> Iterator[Path]:
 
 def versions(repository: Path, root: Path) -> Iterator[Revision]:
     """Find the first commit of each version that has a series, oldest first."""
-    ranges = [
-        one.versions
-        for each in line.known(root)
-        for one in (series.variants(each.series) if each.series else ())
-    ]
+    ranges = [one.versions for _, one in line.all_series(root)]
     seen = set()
     for commit in git(repository, "log", "--reverse", "--format=%H", "--", "Makefile").split():
         text = run_git(repository, "show", f"{commit}:Makefile").output

@@ -3,14 +3,12 @@
 an O= directory that is configured once.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from quire.check.architectures.configuration import Configuration
+from quire.check.configuration import Configuration
 from quire.host import process
 from quire.host.cache import Cache
 from quire.kernels import kconfig, kernel
@@ -77,12 +75,10 @@ class Workplace:
         shutil.rmtree(objects, ignore_errors=True)
         objects.mkdir()
         log = self.cache.log(f"architectures-{configuration.name}-config")
-        first = self._make(configuration.base, log=log)
-        last = self._make("olddefconfig", log=log)
+        first, last = (self._make(name, log=log) for name in (configuration.base, "olddefconfig"))
         merge = kernel.merge_command(self.tree, objects.name, configuration.fragments, log)
         for command in (first, merge, last):
-            if process.run(command).status:
-                raise kernel.explain(f"{configuration.name} cannot be configured", log, command)
+            kernel.compile(command, f"{configuration.name} cannot be configured")
         kconfig.require(configuration.fragments, objects / ".config")
         note.write_text(key)
 
@@ -105,7 +101,7 @@ class Workplace:
         if status and "No space left on device" in log.read_text(errors="replace"):
             # A full disk truncates files that make considers complete.
             shutil.rmtree(self.objects, ignore_errors=True)
-            raise kernel.explain(f"{self.configuration.name} did not compile", log, command)
+            raise kernel.explain(f"{self.configuration.name} did not compile", command)
         return status
 
     def _make(self, *words: str, log: Path) -> process.Command:
@@ -116,7 +112,7 @@ class Workplace:
         return process.Command(argv, cwd=self.tree, env=kernel.REPRODUCIBLE, log=log)
 
     def targets(self, series: Series, *, narrow: bool = False) -> list[str]:
-        """The targets that compile everything the patches touch or affect through a header.
+        """Return the targets that compile everything the patches touch or affect through a header.
 
         `narrow`: only the objects of touched files, if it is known which the configuration has.
         """
@@ -124,7 +120,14 @@ class Workplace:
             return list(self.configuration.targets)
         srcarch = self.configuration.compiler.srcarch
         files = dict.fromkeys(name for patch in series.patches for name in patch.files())
-        sources = [name for name in files if name.endswith((".c", ".S")) and _is_for(srcarch, name)]
+        left_out = tuple(f"{name}/" for name in NOT_COMPILED)
+        sources = [
+            name
+            for name in files
+            if name.endswith((".c", ".S"))
+            and (not name.startswith("arch/") or name.startswith(f"arch/{srcarch}/"))
+            and not name.startswith(left_out)
+        ]
         objects = [str(Path(name).with_suffix(".o")) for name in sources]
         if narrow and (self.objects / WHOLE).is_file():
             return [name for name in objects if (self.objects / name).is_file()]
@@ -132,8 +135,3 @@ class Workplace:
         directories = [f"{Path(name).parent}/" for name in objects if not name.startswith("lib/")]
         single = [name for name in objects if name.startswith("lib/")]
         return list(dict.fromkeys([*WIDE, f"arch/{srcarch}/mm/", *directories, *single]))
-
-
-def _is_for(srcarch: str, name: str) -> bool:
-    top, _, rest = name.partition("/")
-    return rest.startswith(f"{srcarch}/") if top == "arch" else top not in NOT_COMPILED

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Add a user's own benchmark or test to the guest: a static binary, or a C file to compile."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,7 +14,7 @@ from quire.host.cache import Cache, digest
 from quire.host.errors import UserError
 from quire.kernels import guest
 from quire.kernels.guest import Guest
-from quire.kernels.kernel import Toolchain, explain
+from quire.kernels.kernel import Toolchain, compile
 
 # The directory of these programs in the guest's initramfs.
 DIRECTORY = "user"
@@ -61,9 +59,8 @@ def _compiled(
         log = cache.log(f"program-{arch.name}-{name(source)}")
         argv = [f"{tools.cross_compile}gcc", "-O2", "-Wall", "-static", f"-I{include}"]
         argv += ["-o", str(directory / name(source)), str(source.resolve())]
-        command = process.Command(argv, log=log)
-        if process.run(command).status:
-            raise explain(f"{source.name} did not compile for {arch.name}", log, command)
+        what = f"{source.name} did not compile for {arch.name}"
+        compile(process.Command(argv, log=log), what)
 
     return cache.make("program", key, build) / name(source)
 

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The table in configs/architectures/: the configurations to compile."""
 
-from __future__ import annotations
-
-import functools
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -60,8 +57,8 @@ class Configuration:
     targets: tuple[str, ...] = ()
 
     def key(self) -> str:
-        """A key of everything that objects depend on, except the sources."""
-        version = _version(f"{self.compiler.cross_compile}gcc")
+        """Return a key of everything that objects depend on, except the sources."""
+        version = process.first_line(f"{self.compiler.cross_compile}gcc", "--version")
         return digest(self.arch, self.base, version, self.targets, kconfig.options(self.fragments))
 
 
@@ -111,11 +108,6 @@ def choose(configurations: Sequence[Configuration], names: Sequence[str]) -> lis
         what = f"there is no configuration {', '.join(unknown)}"
         raise UserError(what, remedy=f"use: {', '.join(have)}")
     return [c for c in configurations if not names or c.name in names]
-
-
-@functools.cache
-def _version(compiler: str) -> str:
-    return process.query(compiler, "--version").output.partition("\n")[0]
 
 
 def _named(keys: dict[str, Any]) -> dict[str, Any]:

@@ -5,8 +5,6 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from rich import box
-from rich.table import Table
 from rich.text import Text
 
 from quire.arch import Architecture
@@ -17,7 +15,7 @@ from quire.fuzz.hunt import Hunt, answer
 from quire.fuzz.judge import Judge
 from quire.fuzz.language.program import Numbered
 from quire.fuzz.runner import Targets
-from quire.host.console import console
+from quire.host.console import columns, console, grid
 
 NAMED = 3  # functions that a row of a program's costs names
 WIDTH = 90  # characters of a fault in the table of bugs
@@ -81,12 +79,10 @@ def show_bugs(
         print(json.dumps({"architecture": arch.name, f"{judge.bug}s": rows}, indent=1))
         return
     title = f"{arch.name} · {judge.bugs}"
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
-    table.add_column(judge.bug, no_wrap=True)
-    table.add_column("programs", justify="right")
-    table.add_column("seconds", justify="right")
-    table.add_column("operations", justify="right")
-    table.add_column(f"{judge.shows}, or why it is not searched for")
+    table = grid(title, pad_edge=True)
+    columns(table, judge.bug, no_wrap=True)
+    columns(table, "programs", "seconds", "operations", right=True)
+    columns(table, f"{judge.shows}, or why it is not searched for")
     for result in results:
         finding, cells = result.finding, ("–", "–", "–", result.bug.no_program)
         seconds = f"{result.seconds:.1f}"
@@ -103,11 +99,10 @@ def show_costs(targets: Targets, judge: CostJudge, programs: Numbered) -> None:
     """Run the programs a few times, and print what each of their operations costs on both sides."""
     costs, _ = answer(targets, judge.measure(programs, LAST, LAST, symbols=True))
     for number, program in programs.items():
-        table = Table(box=box.SIMPLE_HEAD)
-        table.add_column("operation", no_wrap=True)
-        for name in (*targets.labels, "more"):
-            table.add_column(name, justify="right")
-        table.add_column("what grew")
+        table = grid(pad_edge=True)
+        columns(table, "operation", no_wrap=True)
+        columns(table, *targets.labels, "more", right=True)
+        columns(table, "what grew")
         for (origin, step), (left, right) in costs.items():
             if origin != number:
                 continue
