@@ -55,6 +55,15 @@ def version(number: int, last: str = "") -> list[bytes]:
     return mails
 
 
+def without_ids(mails: list[bytes]) -> list[bytes]:
+    """The same mails as git format-patch --stdout writes them: nothing names or answers a mail."""
+    names = (b"Message-ID:", b"In-Reply-To:", b"References:")
+    return [
+        b"".join(line for line in mail.splitlines(keepends=True) if not line.startswith(names))
+        for mail in mails
+    ]
+
+
 def write(path: Path, mails: list[bytes]) -> Path:
     """The mailbox; compressed if its name says so."""
     data = b"".join(b"From mboxrd@z Thu Jan  1 00:00:00 1970\n" + mail + b"\n" for mail in mails)

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from pathlib import Path
 
 import mails
 import pytest
-from mails import diff, mail, patch, version
+from mails import diff, mail, patch, version, without_ids
 
 from quire.host.cache import Cache
 from quire.host.errors import UserError
@@ -46,13 +47,34 @@ READ: dict[str, tuple[list[bytes], str]] = {
         [*version(1), mail(f"SV: {ONE}", diff("one", "one-v1"), to=ONE)],
         "one-v1 two-v1",
     ),
+    "a reply to a reply in Dutch with the diff": (
+        [*version(1), mail(f"Antw: Re: {ONE}", diff("one", "one-v1"), to=ONE)],
+        "one-v1 two-v1",
+    ),
     "the order of arrival": (version(1)[::-1], "one-v1 two-v1"),
     "no thread": (version(1)[1:], "one-v1 two-v1"),
     "no numbers": ([patch("[PATCH] mm: one", "x"), patch("[PATCH] mm: two", "y")], "x y"),
+    "git format-patch, reversed": (without_ids(version(1)[::-1]), "one-v1 two-v1"),
+    "git format-patch in base64": (
+        without_ids([patch("[PATCH] one", "ü", cte="base64")]),
+        "ü",
+    ),
+    "quoted-printable without numbers": (
+        [patch("[PATCH] mm: one", "x=y", cte="quoted-printable"), patch("[PATCH] two", "y")],
+        "x=y y",
+    ),
 }
 REFUSED: dict[str, tuple[list[bytes], str]] = {
     "a patch is missing": (version(1)[:2], "the series lacks 2/2"),
     "a mail is cut off": ([CUT], "malformed"),
+    "a file is cut off": (without_ids([CUT]), "malformed"),
+    "many patches are missing": ([patch("[PATCH 9/9] mm: one", "x")], "1/9, 2/9, 3/9 and 5 more"),
+    "a patch of a file is missing": (without_ids(version(1)[:2]), "the series lacks 2/2"),
+    "two versions in a file": (without_ids(version(1) + version(2)), "the same number"),
+    "a reply in a file": (
+        without_ids([*version(1), mail(f"Antw: {ONE}", diff("one", "one-v1"))]),
+        "the same number: Antw",
+    ),
     "no patch": ([mail("mm: a question", "Why?\n")], "no series|no patch"),
 }
 
@@ -91,6 +113,8 @@ def test_an_older_version_and_a_part(cache: Cache, tmp_path: Path) -> None:
     assert added(cache, both, ThreadChoice(version=1)) == "one-v1 two-v1"
     half = mails.write(tmp_path / "half.mbox", version(1)[:2])
     assert added(cache, half, ThreadChoice(partial=True)) == "one-v1"
+    file = mails.write(tmp_path / "file.mbox", without_ids(version(1)[:2]))
+    assert added(cache, file, ThreadChoice(partial=True)) == "one-v1"
 
 
 def test_a_diff_in_a_reply_is_named(
@@ -107,6 +131,31 @@ def test_which_words_are_ids() -> None:
     assert is_message_id("<a@example.org>")
     assert is_message_id("https://example.org/linux-mm/a@example.org")
     assert not is_message_id("topic.mbox")
+
+
+def b4(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    """Replace b4 with this shell script."""
+    program = folder / "bin" / "b4"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
+
+
+def test_a_thread_by_its_id(cache: Cache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    thread = mails.write(tmp_path / "t.mbox", version(1))
+    copy = f'[ "$7" = a@example.org ] && cp {thread} "$4/thread.mbx"'
+    b4(tmp_path, monkeypatch, f'[ "$*" = "-n mbox -o $4 -n thread a@example.org" ] && {copy}')
+    assert sources.fetch(cache, "<a@example.org>").read_bytes() == thread.read_bytes()
+
+
+def test_an_id_without_a_network(
+    cache: Cache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    b4(tmp_path, monkeypatch, "echo cannot resolve; exit 1")
+    with pytest.raises(UserError, match=r"cannot get the thread of a@example\.org") as raised:
+        sources.fetch(cache, "a@example.org")
+    assert raised.value.remedy.startswith("save the thread (t.mbox.gz in the list's archive)")
 
 
 SAYS = {

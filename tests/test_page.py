@@ -21,6 +21,7 @@ import pytest
 from conftest import LOGS
 from matplotlib import image
 
+from quire.host import seccomp
 from quire.report import page
 
 REPORT: dict[str, Any] = json.loads((LOGS / "report.json").read_text())
@@ -218,6 +219,8 @@ def browser(tmp_path: Path) -> Browser:
     """The browser of this host. Without one, a slow test fails: make test brings it."""
     if not shutil.which(BROWSER):
         pytest.fail(f"{BROWSER} is missing; remedy: ./quire doctor --install   (Debian, as root)")
+    if seccomp.hangs():
+        pytest.skip(f"seccomp filters hang on this host, and so does {BROWSER}; remedy: reboot it")
     return Browser(tmp_path)
 
 

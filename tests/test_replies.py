@@ -26,3 +26,10 @@ def test_a_reply(reply: dict[str, Any]) -> None:
     assert max(map(len, lines)) <= WIDTH
     assert len(lines) <= (20 if reply["status"] == 0 else 30)
     assert lines[0].startswith("Regression: ") == (reply["status"] == 1)
+
+
+def test_both_known_regressions_are_named_first() -> None:
+    found = {reply["name"]: reply["text"].splitlines()[:3] for reply in REPLIES if reply["status"]}
+    assert found["remap-revert"][0].startswith("Regression: mremap 4 KiB takes 116.5% more")
+    assert found["mprotect-batch"][0].startswith("Regression: mprotect 4 KiB takes 102.6% more")
+    assert found["mprotect-batch"][1].startswith("By patch 2/2: mm/mprotect: change the protection")

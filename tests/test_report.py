@@ -7,6 +7,7 @@ import json
 import shutil
 import time
 from pathlib import Path
+from unittest.mock import Mock
 from xml.etree import ElementTree
 
 import pytest
@@ -16,7 +17,8 @@ from test_flow import keep_workloads
 from test_side import clone  # noqa: F401 -- a fixture
 from test_steps import FOLDER
 
-from quire.review import blame
+from quire.fuzz.cost.growth import INSNS, Growth
+from quire.review import blame, reply, verdict
 from quire.review.verdict import WIDTH
 
 
@@ -44,6 +46,8 @@ def test_a_reply(quire: Quire, tree: Path, series: Path) -> None:
     assert "arm64, within 0.3%: mremap 64 KiB" in rest
     assert "arm64: 2 tests pass." in rest
     assert rest[-1] == "  quire report topic.mbox --source linux ARCH=arm64 --fuzz 0"
+    counted = "(-icount); not time. Configuration: common.config, arm64.config of Quire."
+    assert counted in " ".join(done.stdout.split())
     assert len(lines) <= 20
     assert max(map(len, lines)) <= WIDTH
     assert done.stdout.isascii()
@@ -132,6 +136,22 @@ def test_a_commit_of_a_branch_is_named(quire: Quire, clone: Path, series: Path) 
     assert "\nBy patch 3/3: mm: remove 1\n" in done.stdout
 
 
+def test_the_largest_gain_is_shown_beside_the_costs() -> None:
+    def row(after: float) -> Mock:
+        return Mock(a=Mock(insns=100.0), b=Mock(insns=after))
+
+    costs, gains = [row(202), row(158), row(109), row(108), row(107)], [row(69), row(61), row(84)]
+    assert reply.notable([*costs, *gains]) == [*costs[:3], gains[1]]
+    assert reply.notable(costs) == costs[:4]
+    assert reply.notable([costs[0], *gains]) == [costs[0], *gains]
+
+
+def test_a_size_stays_on_one_line() -> None:
+    lines = [line for n in range(9) for line in verdict.wrap("x" * n + " mremap 16 KiB," * 9)]
+    assert not any(line.strip().startswith("KiB") for line in lines)
+    assert not any("\xa0" in line for line in lines)
+
+
 def test_the_first_steps_that_cost_more() -> None:
     costs: list[float | None] = [100, 100, 100, None, 150, 150]
 
@@ -157,6 +177,15 @@ def test_a_time_given_is_a_time_kept(quire: Quire, tree: Path, series: Path) -> 
     assert "arm64: 2 tests pass." in done.stdout
 
 
+def test_a_build_longer_than_the_time(quire: Quire, tree: Path, series: Path) -> None:
+    """It is stopped, and the reply says so."""
+    started, slow = time.monotonic(), {"FAKE_MAKE": "sleep", "FAKE_STARTED": str(tree / "started")}
+    done = quire.passes(*words(tree, series), "--budget", "0.1", **slow)
+    assert time.monotonic() - started < 60
+    assert done.stdout.startswith("Nothing was measured.\n")
+    assert "Not done on arm64: build, benchmarks at 64 KiB, tests" in done.stdout
+
+
 def test_a_counted_function_that_the_series_removes(quire: Quire, tree: Path, series: Path) -> None:
     for path in FOLDER.glob("gup.*"):
         shutil.copy(path, quire.project / "guest/workloads")
@@ -172,7 +201,16 @@ def test_a_test_that_only_the_series_fails(quire: Quire, tree: Path, series: Pat
     done = quire(*words(tree, series), FAKE_QEMU="worse")
     said(done, 1, "fake.bad")
     assert done.stdout.startswith("Regression: fake.bad fails (arm64).\n")
-    assert "failing with the series and passing without it:\n  fake.bad\n" in done.stdout
+    head = "failing with the series and passing without it:"
+    assert f"{head}\n  fake.bad\n    page 1 differs\n" in done.stdout
+
+
+def test_costs_of_programs_read_like_those_of_benchmarks() -> None:
+    fault = Mock(verb="wp", grown=[Growth(INSNS, 16337, 18538), Growth("tlb flushes", 0, 2)])
+    judge = Mock(**{"tally.findings": [Mock(fault=fault)]})
+    (line,) = verdict.expenses(Mock(judges=[Mock(), judge], **{"targets.arch.title": "arm64"}))
+    said = "instructions 16337 -> 18538 (+13.5%); tlb flushes 0 -> 2"
+    assert line == f"wp in a generated program (arm64): {said}"
 
 
 def test_another_state_is_shown_with_its_program(quire: Quire, tree: Path, series: Path) -> None:
@@ -181,7 +219,7 @@ def test_another_state_is_shown_with_its_program(quire: Quire, tree: Path, serie
     document = json.loads(done.stdout)
     (fuzz,) = document["fuzz"]
     program = fuzz["findings"][0]["program"]
-    assert " move " in program[0]
+    assert any(" move " in line for line in program)
     assert f"  {program[0]}" in document["reply"]
     assert document["reply"].startswith("Regression: a generated program behaves differently")
 
@@ -254,6 +292,17 @@ def test_a_file_that_nothing_measures(quire: Quire, tree: Path, series: Path) ->
     assert third == "On Linux 6.12.117: both sides build."
     assert "The nearest benchmarks: quire bench mremap." in rest
     assert not list(quire.build.glob("boot/*"))
+
+
+def test_a_changed_function_that_no_benchmark_runs(quire: Quire, tree: Path, series: Path) -> None:
+    """The fake kernel has this function, and the fake guest never runs it."""
+    (tree / "mm/mremap.c").write_text(SOURCE.replace("line 8\n", "\tline 8\n"))
+    text = line_patch("mm: gup", 8, "\trun 8").replace("-line 8\n", "-\tline 8\n")
+    series.write_text(text.replace("int move(", "long __get_user_pages("))
+    done = quire.passes(*words(tree, series))
+    assert "\nNo counted benchmark runs __get_user_pages()\n" in done.stdout
+    series.write_text(text)
+    assert "No counted" not in quire.passes(*words(tree, series)).stdout
 
 
 def test_a_row_whose_guest_both_sides_lose(quire: Quire, tree: Path, series: Path) -> None:

@@ -13,14 +13,20 @@
 /* The frame of the page that is written to. */
 #define WRITTEN_LATE "/sys/module/rmap/parameters/quire_written_late"
 
-/* All bits of the first word are inverted. */
+/*
+ * All bits of the first word are inverted. The other pages do not become soft-dirty
+ * when their entries are put back.
+ */
 static void check_late(unsigned long kib, size_t page, bool migrates)
 {
 	size_t pages = range_pages(kib);
 	char *at = range_charged(kib, true);
 	uint64_t *word = (void *)page_at(at, page), before = *word;
+	size_t n;
 
 	lazy_free(at, pages);
+	if (pagemap_has_soft_dirty())
+		pagemap_clear_soft_dirty();
 	write_file(WRITTEN_LATE, "%llu",
 		   (unsigned long long)pagemap_page(page_at(at, page)).pfn);
 	if (migrates) {
@@ -30,6 +36,9 @@ static void check_late(unsigned long kib, size_t page, bool migrates)
 	reclaim(at, pages, BY_PAGEOUT);
 	EXPECT_EQ(read_number(WRITTEN_LATE), 0);
 	EXPECT(*word == ~before, "what was written to page %zu is lost", page);
+	for (n = 0; n < pages; n++)
+		EXPECT(n == page || !pagemap_page(page_at(at, n)).soft_dirty,
+		       "page %zu is soft-dirty", n);
 	expect_old_or_zero(at, page, 0);
 	expect_old_or_zero(page_at(at, page + 1), pages - page - 1, page + 1);
 	range_drop(at, pages);

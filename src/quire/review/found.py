@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 from quire.arch import Architecture
 from quire.boot.ktap import Status
+from quire.fuzz.cost import watch
+from quire.fuzz.coverage import guide
 from quire.fuzz.hunt import Hunt
 from quire.host import process
 from quire.host.errors import GuestLost
@@ -120,6 +122,8 @@ class Found:
     built: list[Architecture] = field(default_factory=list)
     # By architecture.
     parts: dict[str, tuple[Comparison, Provenance]] = field(default_factory=dict)
+    # Functions that benchmarks ran with the series, on any architecture.
+    ran: set[str] = field(default_factory=set)
     tests: list[Tested] = field(default_factory=list)
     # For more expensive benchmarks, by architecture.
     culprits: dict[tuple[str, Benchmark], Culprit] = field(default_factory=dict)
@@ -130,6 +134,13 @@ class Found:
     left: list[str] = field(default_factory=list)
     # Work left out for other reasons.
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def not_run(self) -> list[str]:
+        """List functions that the series changes and no benchmark runs, apart from inlined ones."""
+        kernels = [provenance.b.kernel for _, provenance in self.parts.values()]
+        known = {name for kernel in kernels for name in watch.functions(kernel)}
+        return sorted(guide.touched(self.sides.series) & known - self.ran)
 
     def moved(self, arch: str) -> list[BenchmarkResult]:
         """Return the architecture's changed benchmarks, more expensive ones first."""

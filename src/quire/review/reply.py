@@ -44,7 +44,8 @@ def text(found: Found, command: Sequence[str]) -> str:
         shown = bool(hunt.judges[0].tally.findings) or not any(map(found.expensive, found.parts))
         blocks += [list(_programs(hunt, shown=shown))] if hunt.findings else []
     blocks += [list(itertools.chain(_alike(found), _others(found)))]
-    blocks += [[*_base(found), *_repeat(command, found.chosen.words if found.chosen else ())]]
+    repeat = _repeat(command, found.chosen.words if found.chosen else ())
+    blocks += [[*_base(found), *_counted(found), *repeat]]
     return "\n\n".join("\n".join(block) for block in blocks if block).translate(PLAIN)
 
 
@@ -54,12 +55,26 @@ def _rows(found: Found, rows: Comparison) -> Iterator[str]:
     if moved:
         yield f"{rows.arch.title}, instructions per 4 KiB page:"
         yield f"  {'':<40}{'before':>9}{'after':>9}{'change':>9}"
-        yield from _unique(itertools.chain(*(_row(found, rows.arch.name, r) for r in moved[:ROWS])))
-        if moved[ROWS:]:
-            yield f"  {len(moved[ROWS:])} {MORE}"
+        shown = notable(moved)
+        yield from _unique(itertools.chain(*(_row(found, rows.arch.name, r) for r in shown)))
+        if more := len(moved) - len(shown):
+            yield f"  {more} {MORE}"
     still = [row.benchmark.heading for row in rows.rows if row not in moved]
     if still:
         yield from listed(f"  {SAME}: " if moved else f"{rows.arch.title}, {SAME}: ", still)
+
+
+def notable(moved: Sequence[BenchmarkResult]) -> list[BenchmarkResult]:
+    """Return the first benchmarks and the largest gain: a cost is judged by what it buys."""
+    shown = list(moved[:ROWS])
+    best = min(moved, key=_share)
+    if best not in shown and _share(best) < 0:
+        shown[-1] = best
+    return shown
+
+
+def _share(row: BenchmarkResult) -> float:
+    return Move(0, row.a, row.b).share
 
 
 def _unique(lines: Iterable[str]) -> Iterator[str]:
@@ -97,7 +112,9 @@ def _tests(tested: Tested) -> Iterator[str]:
     yield f"{tested.b.kernel.arch.title}, {what}:"
     for case in failed[:CASES]:
         yield fit(f"  {case.name} {case.reason}".rstrip())
-        yield from (fit(f"    {line}") for line in case.diagnostics[:1])
+        # Without the line of the guest's source that checks.
+        said = (re.sub(r"^\S+\.c:\d+: ", "", line) for line in case.diagnostics[:1])
+        yield from (fit(f"    {line}") for line in said)
     if failed[CASES:]:
         yield f"  {len(failed[CASES:])} {MORE}"
 
@@ -131,11 +148,13 @@ def _alike(found: Found) -> Iterator[str]:
 
 
 def _others(found: Found) -> Iterator[str]:
-    """Unmeasured files, lost guests, failed benchmarks, and work not done."""
+    """Unmeasured files and functions, lost guests, failed benchmarks, and work not done."""
     unmeasured = found.concerned.unmeasured
     # If nothing measures any part of the series, the verdict says so.
     if unmeasured[1:] or (unmeasured and not found.concerned.nothing):
         yield from listed("No benchmark covers ", unmeasured)
+    if not_run := found.not_run:
+        yield from listed("No counted benchmark runs ", [f"{name}()" for name in not_run], 2)
     if nearest := found.concerned.nearest:
         yield from wrap(f"The nearest benchmarks: quire bench {' '.join(nearest)}.")
     for loss in found.losses:
@@ -158,6 +177,15 @@ def _base(found: Found) -> list[str]:
     if chosen and chosen.merged:
         lines += listed("Merged by git apply -3: ", chosen.merged)
     return lines
+
+
+def _counted(found: Found) -> list[str]:
+    """How benchmarks were counted, for readers who do not have Quire."""
+    parts = (provenance for _, provenance in found.parts.values())
+    fragments = [path.name for provenance in parts for path in provenance.fragments]
+    configuration = ", ".join(dict.fromkeys(fragments))
+    how = "Kernel instructions, counted in QEMU with one virtual CPU (-icount); not time."
+    return wrap(f"{how} Configuration: {configuration} of Quire.") if fragments else []
 
 
 def origin(base: Base) -> str:

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
 from quire.boot.ktap import Status
+from quire.fuzz.cost.growth import INSNS, Growth
 from quire.fuzz.hunt import Hunt
 from quire.measure.comparison import Comparison, Move
 from quire.review.found import Found
@@ -100,8 +101,14 @@ def expenses(hunt: Hunt) -> Iterator[str]:
     title = hunt.targets.arch.title
     for judge in hunt.judges[1:]:
         for finding in judge.tally.findings:
-            grown = "; ".join(one.text() for one in finding.fault.grown)
+            grown = "; ".join(map(_growth, finding.fault.grown))
             yield f"{finding.fault.verb} in a generated program ({title}): {grown}"
+
+
+def _growth(one: Growth) -> str:
+    """What grew, as the table of benchmarks shows changes."""
+    more = f" ({one.excess:+.1%})" if one.name == INSNS else ""
+    return f"{one.name} {one.a} -> {one.b}{more}"
 
 
 def series(found: Found) -> str:
@@ -113,18 +120,18 @@ def series(found: Found) -> str:
 
 
 # Columns of a mail; maximum lines of a list of names.
-WIDTH, LINES = 72, 4
+WIDTH, LINES = 72, 3
 # Characters that a mail program may not show.
 PLAIN = str.maketrans({"→": "->", "–": "-", "…": "...", "×": "x", "\u202f": " ", "\xa0": " "})
 
 
-def listed(head: str, names: Sequence[str]) -> list[str]:
-    """Wrap names to lines that fit, with the number of omitted ones."""
+def listed(head: str, names: Sequence[str], most: int = LINES) -> list[str]:
+    """Wrap names to at most this many lines, with the number of omitted ones."""
     more = 0
     while True:
         shown = ", ".join(names[: len(names) - more])
         lines = wrap(f"{head}{shown}{f' and {more} more' if more else ''}")
-        if len(lines) <= LINES:
+        if len(lines) <= most:
             return lines
         more += 1
 
@@ -143,7 +150,9 @@ def fit(line: str, end: str = "") -> str:
 
 
 def wrap(text: str) -> list[str]:
-    """Wrap a sentence to lines that fit a mail."""
+    """Wrap a sentence to lines that fit a mail, without splitting sizes."""
     text = text.translate(PLAIN)
     indent = " " * (len(text) - len(text.lstrip()))
-    return textwrap.wrap(text, WIDTH, subsequent_indent=f"{indent}  ", break_on_hyphens=False)
+    text = text.replace(" KiB", "\xa0KiB")
+    lines = textwrap.wrap(text, WIDTH, subsequent_indent=f"{indent}  ", break_on_hyphens=False)
+    return [line.replace("\xa0", " ") for line in lines]

@@ -34,9 +34,11 @@ OFFLINE = {
     "GIT_CONFIG_KEY_0": "b4.attestation-policy",
     "GIT_CONFIG_VALUE_0": "off",
 }
+# Maximum missing patches to list.
+MISSING = 3
 INSTALL = "apt-get install b4, or pipx install b4"
 _MAIL = re.compile(r"From |From:|Subject:|Date:|Return-Path:|Received:")
-_NUMBER = re.compile(r"\[[^]]*?\b(\d+)/\d+\s*\]")
+_NUMBER = re.compile(r"\[[^]]*?\b(\d+)/(\d+)\s*\]")
 _COVER = re.compile(r"\[[^]]*?\b0+/\d+\s*\]")
 _VERSION = re.compile(r"\[[^]]*?\bv(\d+)\b", re.I)
 _REPLY = re.compile(r"(?:Re|RE|Fwd):")
@@ -84,12 +86,13 @@ def patches(cache: Cache, file: Path, choice: ThreadChoice) -> list[Patch]:
     """
     plain = _plain(cache, file)
     messages = list(_messages(plain))
-    if not _is_thread(messages):
-        return _numbered(_split(cache, plain, file.name))
-    chosen = _split(cache, _thread(cache, plain, choice), file.name)
+    thread = _is_thread(messages)
+    chosen = _split(cache, _thread(cache, plain, choice) if thread else plain, file.name)
     for patch in chosen:
         # A truncated mail is malformed: report that before copying a kernel.
         patch.parsed()
+    if not thread:
+        return _numbered(chosen, choice)
     subjects = {patch.subject() for patch in chosen}
     for message in messages:
         subject = subject_of(message)
@@ -159,10 +162,7 @@ def _thread(cache: Cache, mbox: Path, choice: ThreadChoice) -> Path:
         argv += ["--no-cover", "-o", str(directory), "-n", "series", "-m", str(mbox)]
         argv += ["-v", str(choice.version)] if choice.version else []
         finished = process.run(process.Command(argv, env=OFFLINE))
-        missing = ", ".join(_MISSING.findall(finished.output))
-        if missing and not choice.partial:
-            remedy = "save the whole thread, or accept missing patches with --partial"
-            raise UserError(f"the series lacks {missing}", str(mbox), remedy)
+        _require_all(_MISSING.findall(finished.output), choice)
         if finished.status or not (directory / "series.mbx").is_file():
             remedy = "name a file of git format-patch --stdout, or another --version"
             raise UserError("b4 found no series in the mailbox", finished.output, remedy)
@@ -184,19 +184,46 @@ def _split(cache: Cache, mbox: Path, name: str) -> list[Patch]:
         argv = ["git", "mailsplit", "-b", "-d4", f"-o{directory}", "--", str(mbox)]
         remedy = "write one with git format-patch --stdout or b4 am"
         process.check(process.Command(argv), f"{mbox} is not a mailbox", remedy, UserError)
+        for mail in directory.iterdir():
+            _decode(mail)
 
-    mails = sorted(cache.make("mailbox", digest(mbox), build).glob("[0-9]*"))
+    mails = sorted(cache.make("mailbox", digest(mbox, "decoded"), build).glob("[0-9]*"))
     found = [Patch(f"{mail.name} of {name}", mail) for mail in mails]
     return [patch for patch in found if patch.diff() and not _REPLY.match(patch.full_subject())]
 
 
-def _numbered(found: list[Patch]) -> list[Patch]:
-    """Sort by number if all subjects have one."""
+def _decode(mail: Path) -> None:
+    """Undo a mail's base64 or quoted-printable, which hides the diff."""
+    message = email.message_from_bytes(mail.read_bytes(), policy=email.policy.default)
+    body = message.get_body(("plain",)) if isinstance(message, EmailMessage) else None
+    if body and str(body["Content-Transfer-Encoding"]).lower() in ("base64", "quoted-printable"):
+        body.set_content(body.get_content(), cte="8bit")
+        mail.write_bytes(message.as_bytes())
+
+
+def _numbered(found: list[Patch], choice: ThreadChoice) -> list[Patch]:
+    """Sort by number if all subjects have one. UserError for missing or repeated numbers."""
     numbers = [_NUMBER.search(patch.full_subject()) for patch in found]
-    if not all(numbers):
+    if not found or not all(numbers):
         return found
-    pairs = zip(numbers, found, strict=True)
-    return [patch for _, patch in sorted(pairs, key=lambda pair: int(pair[0][1]) if pair[0] else 0)]
+    # Of several with a number, the first stays.
+    pairs = reversed([*zip(numbers, found, strict=True)])
+    by_number = {int(n[1]): patch for n, patch in pairs if n}
+    if repeated := [patch for patch in found if patch not in by_number.values()]:
+        what = f"several patches of the mailbox have the same number: {repeated[0].full_subject()}"
+        raise UserError(what, repeated[0].name, "keep one version, and no replies")
+    count = max(int(n[2]) for n in numbers if n)
+    _require_all([f"{n}/{count}" for n in range(1, count + 1) if n not in by_number], choice)
+    return [patch for _, patch in sorted(by_number.items())]
+
+
+def _require_all(missing: Sequence[str], choice: ThreadChoice) -> None:
+    """UserError if patches are missing, unless a part is enough."""
+    if missing and not choice.partial:
+        more = f" and {len(missing) - MISSING} more" if missing[MISSING:] else ""
+        remedy = "save the whole thread, or accept missing patches with --partial"
+        what = f"the series lacks {', '.join(missing[:MISSING])}{more}"
+        raise UserError(what, remedy=remedy)
 
 
 def _has_diff(message: EmailMessage) -> bool:
