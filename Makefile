@@ -9,6 +9,7 @@
 #                 tests of both; some seeded bugs with debugging options, also on two CPUs
 #   make test-um  guest tests without an emulator: on x86-64 (docs/dev/um.md)
 #   make check-topics  tests topics alone that changed since they last passed; part of make test
+#   make programs stress-ng, Redis and others in Debian's userland: hours (docs/dev/programs.md)
 #   make lint     style, types and static analysis: Python, shell, C
 #   make lock     update requirements/*.txt from requirements/*.in (needs uv)
 #
@@ -25,6 +26,7 @@ FEW_WORDS := $(ONE_WORDS) --config configs/debug.config
 # Folio sizes in KiB. Sizes in between take the same paths; `quire test` and test-um run all.
 FEWER_SIZES := --size 4 --size 64 --size 2048
 SIZES := $(FEWER_SIZES) --size 16
+PROGRAMS := --program redis --program jemalloc --program gcc
 PYTHON_TOOL := .venv/bin/python -m
 
 # With one topic, few files differ between stock and patched.
@@ -84,6 +86,18 @@ check-series:
 check-series-%:
 	$(QUIRE) check --quick --base $* $(KBUILD_WORDS)
 
+# Suites and times under user-mode Linux, counts in QEMU, both lines.
+programs:
+	$(QUIRE) doctor --install $(KBUILD_WORDS)
+	$(QUIRE) doctor --install ARCH=um
+	$(MAKE) programs-6.12 programs-7.3
+
+programs-%:
+	$(QUIRE) suite stress-ng --size 16 --size 64 --size 2048 --resume --base $* ARCH=um $(filter O=%,$(WORDS))
+	$(QUIRE) suite stress-ng --smp 4 --resume --base $* $(KBUILD_WORDS)
+	$(QUIRE) bench $(PROGRAMS) --repeat 7 --base $* ARCH=um $(filter O=%,$(WORDS))
+	$(QUIRE) bench $(PROGRAMS) --base $* $(KBUILD_WORDS)
+
 # Topics whose patches, or the patches they need, changed since they last passed alone. The budget
 # leaves the rest to the next run.
 check-topics:
@@ -110,4 +124,4 @@ lock:
 clean:
 	rm -rf build .venv
 
-.PHONY: try try-um demo check check-topics unit unit-all patched unit-kernel check-series test test-um lint dev lock clean
+.PHONY: try try-um demo check check-topics unit unit-all patched unit-kernel check-series test test-um programs lint dev lock clean

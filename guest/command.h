@@ -9,7 +9,8 @@
 		      "fuzz [cover] | soak [key=value ...] | " \
 		      "selftests PATTERN ... | list | shell | " \
 		      "program bench PATH [key=value ...] | " \
-		      "program test PATH [argument ...]"
+		      "program test PATH [argument ...] | " \
+		      "program run PATH [argument ...]"
 
 /* Runs one command in this process; returns or exits with its status. */
 int command_run(size_t nr, char *const *words);

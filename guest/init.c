@@ -22,6 +22,7 @@
 #include "command.h"
 #include "kernel/env.h"
 #include "process/child.h"
+#include "process/rootfs.h"
 #include "report/die.h"
 #include "report/results.h"
 #include "run/marker.h"
@@ -91,6 +92,7 @@ static void finish(int status, void *unused __attribute__((unused)))
 	if (counts)
 		quire_stop();
 	result_exit(status);
+	rootfs_leave();
 	reboot(RB_AUTOBOOT);
 }
 
@@ -149,6 +151,7 @@ int main(int argc, char **argv)
 		return ordinary_main(argc - 1, argv + 1);
 	}
 	on_exit(finish, NULL);
+	rootfs_enter();
 	mount_all();
 	units_read();
 	open_console();

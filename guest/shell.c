@@ -4,11 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "process/child.h"
+#include "process/rootfs.h"
 #include "report/die.h"
 #include "report/results.h"
 #include "shell.h"
@@ -110,11 +112,22 @@ static size_t split(char *line, char **words)
 	return nr;
 }
 
+/* The userland's own shell, with this console as its terminal. */
+static void become_bash(void)
+{
+	setsid();
+	ioctl(STDIN_FILENO, TIOCSCTTY, 1);
+	execl("/bin/bash", "bash", "--login", NULL);
+	die_errno("cannot execute /bin/bash");
+}
+
 int shell_main(run_fn *run)
 {
 	char line[1024], *words[MAX_WORDS];
 	size_t nr;
 
+	if (rootfs_here())
+		become_bash();
 	/* The person at the console reads the report of a bench or test. */
 	results_redirect(STDOUT_FILENO);
 	printf("Quire guest. \"help\" lists the commands.\n");

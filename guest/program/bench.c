@@ -19,6 +19,7 @@
 #include "kernel/swap.h"
 #include "memory/folio.h"
 #include "process/child.h"
+#include "process/rootfs.h"
 #include "program.h"
 #include "report/die.h"
 #include "report/results.h"
@@ -184,9 +185,12 @@ int program_bench(size_t nr, char *const *words)
 	if (output < 0)
 		die_errno("cannot make a file for the program's output");
 	result_region(REGION, program_name(words[0]));
-	bench_arm();
+	/* In a userland, the program arms the plugin when it is set up. */
+	if (!rootfs_here())
+		bench_arm();
 	run(argv, output);
-	bench_disarm();
+	if (!rootfs_here())
+		bench_disarm();
 	take_output(output);
 	if (!said.work) {
 		result_note("%s told neither pages nor ops (quire_pages(), "

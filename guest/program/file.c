@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
+#include "process/rootfs.h"
 #include "program.h"
 #include "report/die.h"
 
@@ -16,7 +17,7 @@ const char *program_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Does it need a dynamic linker? This guest has none. */
+/* Does it need a dynamic linker? Without a userland, this guest has none. */
 static bool is_dynamic(int fd, const Elf64_Ehdr *head)
 {
 	unsigned int i;
@@ -39,6 +40,10 @@ void program_check(const char *path)
 
 	if (fd < 0)
 		die_errno("cannot read the program %s", path);
+	if (rootfs_here()) {
+		close(fd);	/* it may be a script, too */
+		return;
+	}
 	if (read(fd, &head, sizeof(head)) != sizeof(head) ||
 	    memcmp(head.e_ident, ELFMAG, SELFMAG) ||
 	    head.e_ident[EI_CLASS] != ELFCLASS64)

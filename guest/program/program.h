@@ -14,6 +14,8 @@
 /* The words: a path, and the arguments of the program. */
 int program_bench(size_t nr, char *const *words);
 int program_test(size_t nr, char *const *words);
+/* Runs it, its output being diagnostics, and returns its status. */
+int program_run(size_t nr, char *const *words);
 
 /* Dies, with the remedy, if that program cannot run here. */
 void program_check(const char *path);

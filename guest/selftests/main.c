@@ -20,6 +20,7 @@
 #include "base/units.h"
 #include "main.h"
 #include "process/watch.h"
+#include "report/expectation.h"
 #include "report/results.h"
 #include "run/supervise.h"
 #include "system.h"
@@ -103,6 +104,8 @@ static void become(const void *arg)
 static void run_program(unsigned long kib __attribute__((unused)))
 {
 	selftests_prepare();
+	/* The program checks; its exit status tells. */
+	ktap_count(true);
 	exit(watch(become, current, patience(current->seconds * 1000)));
 }
 

@@ -62,6 +62,10 @@ class Architecture:
     lean_args: tuple[str, ...] = ()
     # The device with the results port.
     results_device: str = "virtio-serial-device"
+    # The kernel's name of a disk.
+    disk: str = "vda"
+    # Appended to the kernel's command line if there is one.
+    append_disk: str = ""
     # Memory of a machine that runs tests or programs, for larger pages; empty: as the test needs.
     memory: str = ""
     # Whether cases take many times longer than elsewhere, because of more data.

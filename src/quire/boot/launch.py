@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from quire.boot import results, splat, start
-from quire.boot.machine import COMMAND, CONSOLE, LOG, RESULTS, Machine
+from quire.boot.machine import CHANGES, COMMAND, CONSOLE, LOG, RESULTS, Machine
 from quire.boot.results import Results
 from quire.host import process
 from quire.host.cache import Cache
@@ -139,7 +139,10 @@ def run(
     text = process.Command(start.command(machine, directory)).text()
     machine.lay_out(directory)
     (directory / COMMAND).write_text(text + "\n")
-    return place.run(machine, directory, tick)
+    try:
+        return place.run(machine, directory, tick)
+    finally:
+        (directory / CHANGES).unlink(missing_ok=True)
 
 
 def interact(machine: Machine, directory: Path) -> int:

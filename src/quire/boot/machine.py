@@ -13,6 +13,8 @@ from quire.kernels.kernel import Kernel
 CONSOLE, RESULTS, COUNTS, COMMAND = "console.log", "results.txt", "counts.txt", "command"
 # The output of the command itself.
 LOG = "machine.log"
+# UML's copy of what changes on the disk.
+CHANGES = "changes.cow"
 # The plugin's stream of stops, and the files of names that it reads.
 STOPS, WATCH, LOCKS, CACHES = "stops.txt", "watch.txt", "locks.txt", "caches.txt"
 # Always print warnings and worse; stack dumps have level "warning".
@@ -35,6 +37,16 @@ class Hardware:
     lean: bool = False
     # QEMU's arguments for a real CPU instead of emulation.
     accelerator: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Disk:
+    """An ext4 image with a userland, in which init runs. Changes are lost unless `keep`."""
+
+    image: Path
+    keep: bool = False
+    # A hash of its contents, in place of the path in keys.
+    identity: str = ""
 
 
 @dataclass(frozen=True)
@@ -96,6 +108,7 @@ class Machine:
     loglevel: int = QUIET
     # Additional kernel parameters.
     parameters: tuple[str, ...] = ()
+    disk: Disk | None = None
 
     def append(self) -> str:
         """Return the kernel's command line. Words after `--` go to init."""
@@ -107,6 +120,7 @@ class Machine:
         # The guest then tells the plugin which frames are page tables.
         words += ["quire_lines=on"] if self.counting and self.counting.lines else []
         words += ["quire_few=on"] if self.counting and self.counting.caches else []
+        words += [f"quire_root={arch.disk}", arch.append_disk] if self.disk else []
         words += self.parameters
         return " ".join(word for word in [*words, "--", *self.init] if word)
 
@@ -117,6 +131,7 @@ class Machine:
     def inputs(self, directory: Path) -> list[Path]:
         """Return the files that QEMU and the plugin read."""
         files = [self.kernel.image, *([self.guest.initrd] if self.guest else [])]
+        files += [self.disk.image] if self.disk else []
         if self.counting:
             files += [self.counting.plugin.path, self.counting.symbols or symbols(self.kernel)]
             files += [directory / file for _, file, _ in self.counting.files()]

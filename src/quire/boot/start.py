@@ -4,7 +4,7 @@
 import os
 from pathlib import Path
 
-from quire.boot.machine import CONSOLE, RESULTS, Machine
+from quire.boot.machine import CHANGES, CONSOLE, RESULTS, Machine
 from quire.host import process, seccomp
 from quire.host.errors import UserError
 
@@ -56,6 +56,10 @@ def _qemu(machine: Machine, directory: Path, *, terminal: bool) -> list[str]:
         words += ["-device", arch.results_device]
         words += ["-chardev", f"file,id=q,path={directory / RESULTS}"]
         words += ["-device", "virtserialport,chardev=q,name=quire"]
+    if disk := machine.disk:
+        lasting = "cache=unsafe" if disk.keep else "snapshot=on"
+        words += ["-drive", f"if=none,id=disk,format=raw,file={disk.image},{lasting}"]
+        words += ["-device", f"{arch.results_device.replace('serial', 'blk')},drive=disk"]
     if machine.counting:
         words += ["-plugin", machine.counting.argument(machine.kernel, directory)]
     return words
@@ -69,6 +73,9 @@ def _uml(machine: Machine, directory: Path, *, terminal: bool) -> list[str]:
     words = [str(kernel.image), f"mem={hardware.memory}"]
     words += [f"ncpus={hardware.cpus}"] if hardware.cpus > 1 else []
     words += [f"initrd={machine.guest.initrd}"] if machine.guest else []
+    if disk := machine.disk:
+        changes = "" if disk.keep else f"{directory / CHANGES},"
+        words.append(f"ubd0={changes}{disk.image}")
     # A line's directions: read from, write to.
     words += ["con0=fd:0,fd:1", *(() if terminal else ("ssl0=null,fd:3", "quire_results=ttyS0"))]
     # UML's arguments are the kernel's command line.

@@ -16,7 +16,8 @@ GROUPS = {
     "use the series": "fit apply deb doctor demo".split(),
     "judge a change": "report bench test steps bisect profile time".split(),
     "work on Quire": (
-        "tree export check build shell fuzz soak selftests seeded kunit coverage cluster"
+        "tree export check build rootfs shell fuzz soak selftests suite seeded kunit coverage "
+        "cluster"
     ).split(),
 }
 NAMES = tuple(name for names in GROUPS.values() for name in names)

@@ -18,6 +18,7 @@ The counts of a build are cached; the next run measures only what is missing.
   quire bench mremap --null 3                  also the spread due to code placement
   quire bench --workload ./mine.c              your own (guest/README.md)
   quire bench mremap --cpu neoverse-n1         on another CPU (default: its benchmarks)
+  quire bench --program redis                  a whole program (docs/dev/programs.md)
 """
 
 import argparse
@@ -30,14 +31,18 @@ from pathlib import Path
 from quire import lab
 from quire.arch import requirements
 from quire.commands import options
+from quire.commands import rootfs as images
 from quire.host.console import console
+from quire.host.errors import Difference
 from quire.measure import comparison, cycles, workloads
 from quire.measure.bench import Provenance, Sampling
 from quire.measure.comparison import Comparison
 from quire.measure.workloads import Benchmark, Catalogue, on_architecture
-from quire.report import counted, dots, page, table
+from quire.programs import costs, recipe, rootfs
+from quire.report import counted, dots, page, programs, table, timing
 from quire.session import Session
 from quire.source.side import Sides
+from quire.timing import compare
 
 # Core-seconds for a benchmark's two boots, to estimate the remaining time.
 SECONDS = 12
@@ -64,6 +69,9 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     text = "a second table: atomics, barriers, locks, cache lines, table words, TLB "
     text += "invalidations by kind; counting lines takes another, slower boot"
     add("--cost", action="store_true", help=text)
+    text = "a whole program in Debian's userland, by recipe (docs/dev/programs.md); may be repeated"
+    add("--program", action="append", default=[], metavar="NAME", help=text)
+    images.suite(part)
     options.cpus(part, 1)
     cycles.add_option(part)
     options.null(part)
@@ -73,6 +81,10 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 
 def run(session: Session, arguments: argparse.Namespace) -> None:
     """Measure and report. Difference if a benchmark makes forbidden calls."""
+    if arguments.program:
+        _programs(session, arguments)
+        return
+    options.refuse(arguments, "suite", "without --program")
     session = replace(session, programs=tuple(arguments.workload))
     architectures = session.architectures
     benchmarks = arguments.shard.some(_benchmarks(session, arguments))
@@ -101,6 +113,35 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
             if arguments.cost or arguments.smp > 1:
                 console().print(table.build_costs(rows, sides.title))
     finish(arguments, sides, parts, arguments.output)
+
+
+def _programs(session: Session, arguments: argparse.Namespace) -> None:
+    """Count whole programs, or time them under user-mode Linux. Difference for a loss."""
+    options.refuse(
+        arguments, "rows size workload list cost smp null json output shard", "with --program"
+    )
+    requirements.require(session.architectures, rootfs.NEEDS)
+    known = [(name, recipe.read(session.project.guest, name)) for name in arguments.program]
+    lost = []
+    for arch in session.architectures:
+        own = rootfs.with_disk(session, arch)
+        sides = own.sides()
+        for name, one in known:
+            if not arch.qemu:
+                timings = costs.time(own, arch, sides, one, (arguments.suite, arguments.repeat))
+                timing.show_verdicts(*timings, compare.compare(*timings))
+                continue
+            sampling = Sampling(arguments.repeat, arguments.fresh)
+            rows = costs.count(own, arch, sides, one, (arguments.suite, sampling))
+            programs.show(rows, f"{name} · {sides.title}", one.topics)
+            lost += [
+                f"{arch.name} {row.benchmark.heading}: {programs.saved(row):+.2%}"
+                for row in rows.rows
+                if programs.saved(row) < -programs.LOSS
+            ]
+    if lost:
+        what, remedy = "programs take more kernel instructions on side B", "see the symbols above"
+        raise Difference(what, "\n".join(lost), remedy)
 
 
 def _list(benchmarks: Sequence[Benchmark], summaries: Mapping[str, str]) -> None:

@@ -19,6 +19,7 @@ from quire.commands import options
 from quire.host.errors import QuireError, UserError
 from quire.kernels import guest, kernel
 from quire.package import deb
+from quire.programs import rootfs
 from quire.session import Session
 from quire.source import line
 from quire.source import series as series_files
@@ -35,6 +36,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 def run(session: Session, arguments: argparse.Namespace) -> None:
     """Check this host. UserError if something is missing."""
     wanted = [*requirements.needs(session.architectures), *requirements.DEVELOPMENT, *deb.NEEDS]
+    wanted += rootfs.NEEDS
     wanted += [filesystem.mkfs for filesystem in guest.FILESYSTEMS]
     if arguments.install:
         requirements.bring(wanted)

@@ -122,6 +122,9 @@ def counting(part: argparse.ArgumentParser) -> None:
 def require_emulated(arguments: argparse.Namespace, architectures: Sequence[Architecture]) -> None:
     """Refuse an architecture without an emulator, or one whose instructions the plugin does not
     decode, if the command needs them. Raises UserError."""
+    if vars(arguments).get("program"):
+        # Without an emulator, whole programs are timed.
+        architectures = [arch for arch in architectures if arch.qemu]
     if arguments.emulated:
         refuse_programs(architectures, f"{arguments.part.prog} {arguments.emulated}")
     names = [arch.name for arch in architectures if not arch.event_kinds]

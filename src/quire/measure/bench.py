@@ -12,7 +12,7 @@ from quire.boot import counter, counts, launch, machine, results
 from quire.boot.counter import Plugin
 from quire.boot.counts import RegionCounts
 from quire.boot.launch import HERE, Place
-from quire.boot.machine import Counting, Hardware, Machine
+from quire.boot.machine import Counting, Disk, Hardware, Machine
 from quire.boot.results import Results
 from quire.host import parallel
 from quire.host.cache import Cache, digest
@@ -27,10 +27,12 @@ from quire.measure.workloads import Benchmark, Calls
 REGION = 0
 # Wall-clock seconds for a boot that counts cache lines.
 SLOW_TIMEOUT = 1800.0
+# Wall-clock seconds for a whole program.
+PROGRAM_TIMEOUT = 7200.0
 # Fields that a key includes in another form, or that only limit the time. Any other field that is
 # set changes the key.
 MACHINE = {"kernel", "guest", "init", "hardware", "counting", "timeout", "silence", "loglevel"}
-MACHINE |= {"parameters"}
+MACHINE |= {"parameters", "disk"}
 COUNTING = {"plugin", "spans", "locks", "lines", "cpus", "caches", "cold"}
 
 
@@ -43,6 +45,8 @@ class Setup:
     plugin: Plugin
     # The lock functions.
     locks: tuple[str, ...] = ()
+    # A userland, for a whole program.
+    disk: Disk | None = None
 
     def on(self, cpu: Cpu) -> "Setup":
         """Return the same kernel, booted on another CPU."""
@@ -66,10 +70,17 @@ class Setup:
                 else (),
                 cold=bool(benchmark.cycles) and benchmark.workload.cold,
             ),
-            # Recording the lines of each access takes several times longer.
-            timeout=SLOW_TIMEOUT if benchmark.lines or benchmark.cycles else Machine.timeout,
+            timeout=self._timeout(benchmark),
             parameters=benchmark.workload.kernel_parameters,
+            disk=self.disk,
         )
+
+    def _timeout(self, benchmark: Benchmark) -> float:
+        """The guest itself stops a program."""
+        if self.disk:
+            return PROGRAM_TIMEOUT
+        # Recording the lines of each access takes several times longer.
+        return SLOW_TIMEOUT if benchmark.lines or benchmark.cycles else Machine.timeout
 
     def key(self, benchmark: Benchmark) -> str:
         """Return a key that changes whenever the counts may change."""
@@ -80,6 +91,7 @@ class Setup:
         counting = boot.counting
         words += [*counting.caches, str(counting.cold)] if counting and counting.caches else []
         words += [*_settings(boot, MACHINE), *_settings(counting, COUNTING)]
+        words += [self.disk.identity] if self.disk else []
         return digest(*hashes, str(self.plugin.qemu), [*words, benchmark.lines], self.locks)
 
 

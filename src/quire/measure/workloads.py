@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from quire.arch.architecture import Architecture, Rows
@@ -270,7 +271,7 @@ def expand(
 def read(file: Path, groups: Mapping[str, Sequence[str]] | None = None) -> Workload:
     """Read the workload in a file, named after the file. UserError says what is wrong."""
     remedy = "guest/README.md explains the keys"
-    return data.read(file, Workload, remedy, lambda keys: _fields(file.stem, keys, groups or {}))
+    return data.read(file, Workload, remedy, lambda keys: fields(file.stem, keys, groups or {}))
 
 
 def summaries(folder: Path) -> dict[str, str]:
@@ -287,12 +288,15 @@ def of_program(source: Path) -> Workload:
     return replace(workload, name=source.stem, program=user.path(source))
 
 
-def _fields(name: str, keys: dict[str, Any], groups: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    fields = {"name": name, **keys}
+def fields(
+    name: str, keys: dict[str, Any], groups: Mapping[str, Sequence[str]] = MappingProxyType({})
+) -> dict[str, Any]:
+    """Return the keys of a workload's file as fields of Workload."""
+    found = {"name": name, **keys}
     if isinstance(keys.get("own"), str):
-        fields["own"], fields["own_name"] = list(groups[keys["own"]]), keys["own"]
+        found["own"], found["own_name"] = list(groups[keys["own"]]), keys["own"]
     if "variants" in keys:
-        fields["variants"] = [
+        found["variants"] = [
             [[key, str(value)] for key, value in variant.items()] for variant in keys["variants"]
         ]
-    return fields
+    return found

@@ -95,7 +95,7 @@ def isolated(root: Path, suites: Sequence[str], debian_arch: str = "") -> Apt:
         finished = _update(apt, root, keyrings[0], present)
     if finished.status:
         what = "apt could not read the index of Debian's suites"
-        remedy = "check the network, or name your own kernel tree with --source DIR"
+        remedy = "check the network; for a base, --source DIR names your own kernel tree"
         raise UserError(what, finished.output.strip()[-1000:], remedy)
     return apt
 
@@ -195,6 +195,8 @@ def _mirror() -> tuple[str, str]:
     main = [uri for uri, suite in rows if suite in RELEASES]
     security = [uri for uri, suite in rows if suite.endswith("-security")]
     if not main:
-        what = "apt has no Debian mirror configured, so no base can be fetched"
-        raise UserError(what, remedy="name your own kernel tree with --source DIR")
+        remedy = (
+            "add a Debian mirror to apt's sources; for a base, --source DIR names your own tree"
+        )
+        raise UserError("apt has no Debian mirror configured", remedy=remedy)
     return main[0], security[0] if security else ""

@@ -9,7 +9,7 @@ from pathlib import Path
 from quire.boot import ktap, launch, machine, start
 from quire.boot.ktap import Status, Test
 from quire.boot.launch import Ended
-from quire.boot.machine import CHATTY, Counting, Hardware, Machine
+from quire.boot.machine import CHATTY, Counting, Disk, Hardware, Machine
 from quire.boot.results import Results
 from quire.host import parallel
 from quire.host.cache import digest
@@ -103,6 +103,7 @@ class BootOptions:
     parameters: tuple[str, ...] = ()
     # What the plugin counts; with quire_count=on, the guest counts everything that it does.
     counting: Counting | None = None
+    disk: Disk | None = None
 
 
 @dataclass(frozen=True)
@@ -188,7 +189,8 @@ def run(
     its report.
     """
     kernel, options = job.kernel, job.options
-    repeats = options.cpus == 1 or options.counting is not None
+    # A disk answers in real time, and programs measure how long they run.
+    repeats = (options.cpus == 1 or options.counting is not None) and not options.disk
     real = not repeats or not kernel.arch.qemu
     patient = real or kernel.arch.slow or kernel.enables("CONFIG_DEBUG_VM")
     boot = Machine(
@@ -205,6 +207,7 @@ def run(
             *(spared(session, kernel, patterns) if tests is OURS else ()),
             *options.parameters,
         ),
+        disk=options.disk,
     )
     results, work = _boot(session, boot, seen, resume=options.resume)
     report = ktap.parse(results.other)
