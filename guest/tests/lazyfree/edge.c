@@ -13,14 +13,18 @@ static size_t below;	/* so many pages are below the end of a page table */
 static void check_across(struct trial *t)
 {
 	char *from = t->at;
+	unsigned long splits;
 
 	move(from, t->pages, trial_goes(t, page_at(DST_BASE, PMD_PAGES - below)));
 	lazy_rewrite(t->at, t->pages, t->kib, t->mask);
+	splits = lazy_splits(t->kib);
 	reclaim(t->at, t->pages, BY_MEMCG);
-	if (t->mask == &mask_none)
+	if (t->mask == &mask_none) {
 		expect_dropped(t->at, t->pages);
-	else
+		EXPECT_EQ(lazy_splits(t->kib), splits);
+	} else {
 		expect_survivors(t->at, t->pages, t->kib, t->mask);
+	}
 	expect_writable(t->at, t->pages);
 }
 

@@ -29,6 +29,12 @@ void lazy_rewrite(char *addr, size_t pages, unsigned long kib,
 /* arm64: no contpte block is left, though all entries of a folio agree. */
 void lazy_unfold(char *addr, size_t pages);
 
+/*
+ * How many folios of that size were split: what batches leave over is dropped by a
+ * split. 0 for single pages, and for 2 MiB, which arm64 splits on stock, too.
+ */
+unsigned long lazy_splits(unsigned long kib);
+
 /* How many of the pages are present and not lazyfree (PG_swapbacked). */
 size_t lazy_swapbacked(const char *addr, size_t pages);
 

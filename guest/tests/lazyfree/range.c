@@ -5,6 +5,7 @@
 
 #include "kernel/env.h"
 #include "lazyfree.h"
+#include "proc/proc.h"
 #include "memory/pattern.h"
 
 void lazy_free(char *addr, size_t pages)
@@ -43,6 +44,11 @@ void lazy_unfold(char *addr, size_t pages)
 		range_protect(page_at(addr, n), 1, PROT_READ);
 		range_protect(page_at(addr, n), 1, PROT_READ | PROT_WRITE);
 	}
+}
+
+unsigned long lazy_splits(unsigned long kib)
+{
+	return kib > PAGE_KIB && kib < PMD_KIB ? mthp_stat(kib, "split") : 0;
 }
 
 size_t lazy_swapbacked(const char *addr, size_t pages)
