@@ -113,7 +113,7 @@ static void check(const struct block *block)
 	}
 }
 
-/* KiB of a line of smaps_rollup, summed. */
+/* KiB of a line of smaps_rollup. */
 static unsigned long rollup(const char *name)
 {
 	FILE *file = fopen("/proc/self/smaps_rollup", "r");

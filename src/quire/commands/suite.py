@@ -16,8 +16,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rich import box
-from rich.table import Table
 from rich.text import Text
 
 from quire.arch import Architecture, requirements
@@ -25,7 +23,7 @@ from quire.boot.ktap import Status
 from quire.boot.machine import Disk
 from quire.commands import options
 from quire.commands import rootfs as images
-from quire.host.console import console
+from quire.host.console import columns, console, grid
 from quire.host.errors import Difference
 from quire.kselftest import changes
 from quire.kselftest.changes import Labels, Pair
@@ -120,9 +118,8 @@ def _compare(
 def _show(result: Compared, title: str) -> None:
     out = console()
     title = f"{result.arch.name} · {title}\nruns that do not pass on both"
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
-    for column in ("run", *result.labels, "message"):
-        table.add_column(column)
+    table = grid(title, pad_edge=True)
+    columns(table, "run", *result.labels, "message")
     for name, case in changes.grouped(result.cases):
         told = " · ".join(filter(None, (case.remark(result.labels), case.told)))
         statuses = [Text(status, STYLE[status]) for status in (case.a, case.b)]

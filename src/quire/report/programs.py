@@ -3,11 +3,9 @@
 
 from collections.abc import Sequence
 
-from rich import box
-from rich.table import Table
 from rich.text import Text
 
-from quire.host.console import console
+from quire.host.console import columns, console, grid
 from quire.measure.comparison import BenchmarkResult, Comparison
 from quire.report.table import number
 
@@ -21,11 +19,11 @@ def show(comparison: Comparison, title: str, topics: Sequence[str]) -> None:
     """Print the kernel's instructions, and the symbols that changed most."""
     a, b = comparison.labels
     title = f"{comparison.arch.title} · {title}\ntopics: {', '.join(topics)}"
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
-    table.add_column("program", no_wrap=True)
-    for name in (f"kernel\n{a}", f"insns, 10⁶\n{b}", "saved", "user\nshare", "TLB inv.\n10³"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("counters")
+    table = grid(title, pad_edge=True)
+    columns(table, "program", no_wrap=True)
+    names = (f"kernel\n{a}", f"insns, 10⁶\n{b}", "saved", "user\nshare", "TLB inv.\n10³")
+    columns(table, *names, right=True, no_wrap=True)
+    columns(table, "counters")
     for row in comparison.rows:
         table.add_row(*_cells(row))
     console().print(table)
